@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ from predictor.training.comparison import Arm, Observation, compare_arms
 from tableqa.answers import compare
 from tableqa.canonical import digest, thaw
 from tableqa.examples import Example
-from tableqa.readers import READERS
+from tableqa.readers import READERS, Sifting
 
 START, BEFORE = "start", "before"
 ORIGINAL = "original"
@@ -490,6 +491,9 @@ def wanted(options: argparse.Namespace) -> Wanted:
             raise ModelError(f"--augment {text}: before = write a unique name of letters, digits, - and _")
         named[f"+{name}"] = place
     test = tuple(read_release(options.test, options.test_format))
+    reader = READERS[options.test_format]
+    if isinstance(reader, Sifting) and (words := reader.left_out(options.test)):
+        print(f"train: {options.test}: {words}", file=sys.stderr)
     if not any(one.kind for one in test):
         raise ModelError(f"{options.test} has no perturbed examples to ask about")
     return Wanted(test, tuple(augmentation(name, place, test) for name, place in named.items()))

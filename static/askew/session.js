@@ -36,10 +36,11 @@ export class Session {
     return this.#asking;
   }
 
-  #show({ items, minutes, per_hour: pace, earned, checks, day }) {
+  #show(session) {
+    const { items, per_hour: pace, earned, checks, day } = session;
     const words = [
       counted(items, "{0} item", "{0} items"),
-      t`${Math.round(minutes)} min`,
+      time(session),
       ...(pace ? [t`${Math.round(pace)} items per hour`] : []),
       ...(earned ? [earned] : []),
       ...(checks ? [inWords(checks)] : []),
@@ -67,6 +68,17 @@ export class Session {
     this.reminder.querySelector("[data-break-words]").textContent = t`Only ${left.join(", ")} left today.`;
     this.reminder.hidden = false;
   }
+}
+
+const decimal = (minutes) => {
+  const form = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return new Intl.NumberFormat(document.documentElement.lang, form).format(minutes);
+};
+
+/* Active time; on responses, skips and returns apart where there is any beside responses, as on other pages. */
+function time({ minutes, minutes_submitted: responses, minutes_skipped: skips, minutes_returned: returns }) {
+  if (!skips && !returns) return t`${Math.round(minutes)} min`;
+  return t`${decimal(minutes)} min (responses ${decimal(responses)}, skips ${decimal(skips)}, returns ${decimal(returns)})`;
 }
 
 function inWords({ right, judged }) {

@@ -99,3 +99,25 @@ for (const [name, key] of [["P", "p"], ["Esc", "Escape"]]) {
     if (key === "Escape") assert.equal(question(page), here);
   });
 }
+
+const SESSION = {
+  items: 3, skipped: 1, minutes: 4.5, minutes_submitted: 3, minutes_skipped: 1, minutes_returned: 0.5,
+  per_hour: 40, earned: "1.20 EUR", checks: null, day: null,
+};
+
+test("the session tells minutes on responses, skips and returns apart", async () => {
+  const page = await openLive("columns/batch", { kind: "answer_check", ids: IDS }, { replies: { "GET /session/": SESSION } });
+  page.click("[data-past-button]");
+  const line = () => page.find("[data-session]").textContent;
+  await until(page, () => line() !== "");
+  assert.equal(line(), "This session: 3 items · 4.5 min (responses 3.0, skips 1.0, returns 0.5) · 40 items per hour · 1.20 EUR");
+});
+
+test("the session has one sum of minutes where all are on responses", async () => {
+  const session = { ...SESSION, minutes: 3, minutes_skipped: 0, minutes_returned: 0 };
+  const page = await openLive("columns/batch", { kind: "answer_check", ids: IDS }, { replies: { "GET /session/": session } });
+  page.click("[data-past-button]");
+  const line = () => page.find("[data-session]").textContent;
+  await until(page, () => line() !== "");
+  assert.match(line(), /^This session: 3 items · 3 min · 40/);
+});

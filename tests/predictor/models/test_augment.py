@@ -108,6 +108,20 @@ def test_nothing_is_learnt_that_the_test_asks_about_or_that_people_contradicted(
     assert asked.unseen([same_question]) == []
 
 
+def test_an_older_release_for_evaluation_says_that_it_holds_what_nobody_verified(
+    examples: list[Example], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from predictor.training.augment import wanted
+
+    test = release(tmp_path / "test", examples[:2], shuffled=["row_shuffle"])
+    manifest = test / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"purpose": "evaluation"}))
+
+    wanted(options(test=test, augment=[]))
+
+    assert "does not list its unverified machine proposals" in capsys.readouterr().err
+
+
 def test_what_cannot_be_compared_is_refused_with_the_reason(examples: list[Example], tmp_path: Path) -> None:
     from predictor.training.augment import wanted
 
