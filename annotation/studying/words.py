@@ -77,6 +77,9 @@ def cost_lines(plan: Plan) -> Iterator[str]:
         yield columns.format(name, number, pace(cost) if cost else "", hours, pay).rstrip()
     if any(not cost.measured for cost in plan.costs):
         yield "(*) no annotations of this task type yet; typical value for such forms."
+    low, high = interval(plan.costs, "hours") or (0, 0)
+    if plan.hours and low == high:
+        yield "No interval: it needs at least two people of different pace for each task type."
 
 
 def pace(cost: Cost) -> str:

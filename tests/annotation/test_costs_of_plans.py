@@ -352,6 +352,17 @@ class TestLimits:
         assert planning.interval([first, replace(following, ends=None)], "hours") is None
         assert planning.interval([first, replace(following, ends=None, annotations=0)], "hours") is not None
 
+    @pytest.mark.parametrize(("ends", "says"), [((50.0, 80.0), False), ((60.0, 60.0), True), (None, True)])
+    def test_a_plan_without_an_interval_says_why(self, ends: tuple[float, float] | None, says: bool) -> None:
+        plan = costs_of(BY_HOUR)
+        plan = replace(plan, costs=tuple(replace(cost, ends=ends) for cost in plan.costs))
+
+        lines = list(words.cost_lines(plan))
+
+        why = "No interval: it needs at least two people of different pace for each task type."
+        assert (why in lines) is says
+        assert "about 5.40 EUR" in lines[1]
+
     def test_two_currencies_are_added_apart(self) -> None:
         first, following = costs_of(BY_ITEM).costs
         assert words.amounts([first, replace(following, currency="USD")], "money").count(";") == 1
