@@ -41,29 +41,7 @@ FORMAT = 1
 REBUILT = inventory.names("rebuilt")
 DATABASES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 """Vendor of the database -> the file of a backup that holds it."""
-TEXT: Final = {"type": "string"}
-NUMBER: Final = {"type": "integer", "minimum": 0}
-SCHEMA: Final = {
-    "type": "object",
-    "required": ["format", "engine", "made_at", "migrations", "rows", "files"],
-    "properties": {
-        "engine": TEXT,
-        "made_at": TEXT,
-        "migrations": {"type": "array", "items": TEXT},
-        "rows": {"type": "object", "additionalProperties": NUMBER},
-        "files": {
-            "type": "object",
-            "additionalProperties": {
-                "type": "array",
-                "prefixItems": [TEXT, NUMBER],
-                "contains": NUMBER,
-                "maxItems": 2,
-                "description": "the SHA-256 of the file and its bytes",
-            },
-        },
-        "named": {"type": "object", "additionalProperties": TEXT},
-    },
-}
+SCHEMA: Final = json.loads(Path(__file__).with_name("backup.schema.json").read_text(encoding="utf-8"))
 """Of the manifest."""
 AGAIN: Final = "Copy the manifest again from where the backup was made, or use another backup."
 

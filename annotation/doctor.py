@@ -19,7 +19,7 @@ from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, Subquery,
 from django.db.models.functions import Coalesce, Lag
 from django.utils import timezone
 
-from annotation import backing_up, jobs, uploads
+from annotation import backing_up, inventory, jobs, uploads
 from annotation.evaluation import evaluation_runs
 from annotation.journeys.adjudicating import DECIDABLE
 from annotation.journeys.importing import LOST
@@ -65,30 +65,14 @@ class SelfHealing(str):
 def findings() -> list[str]:
     """One sentence for each inconsistency; none on a healthy database. See `SelfHealing`."""
     with _snapshot():
-        now = jobs.clock()
-        found = [
-            *_places(),
-            *_items(),
-            *_decisions(),
-            *_outcomes(),
-            *_overdue(),
-            *_batches(),
-            *_tallies(),
-            *_accounts(),
-            *_said(),
-            *_log(),
-            *_log_of_states(),
-            *_people(),
-            *_answers(),
-            *_projects(),
-            *_sources(now),
-            *_indexed(),
-            *_snapshots(),
-            *_requests(now),
-            *_tries(),
-            *_jobs(now),
-        ]
-    return [*found, *_uploads(), *_files(), *_evaluations(), *_indexes()]
+        found = _found("checks")
+    return found + _found("file_checks")
+
+
+def _found(checks: str) -> list[str]:
+    """What the checks of the inventory find, each made once."""
+    functions = (globals()[name] for name in dict.fromkeys(inventory.names(checks)))
+    return [sentence for check in functions for sentence in check()]
 
 
 @contextmanager
@@ -344,9 +328,9 @@ def _snapshots() -> Iterator[str]:
         )
 
 
-def _requests(now: datetime) -> Iterator[str]:
+def _requests() -> Iterator[str]:
     """What was reserved for a request to a model is settled with what it used, and totals are sums."""
-    unsettled = ModelRequest.objects.filter(state="open", made_at__lt=now - OVERDUE)
+    unsettled = ModelRequest.objects.filter(state="open", made_at__lt=jobs.clock() - OVERDUE)
     by_project = unsettled.values_list("project__slug").annotate(number=Count("pk"), since=Min("made_at"))
     for slug, number, since in by_project.order_by("project__slug"):
         yield (
@@ -370,13 +354,14 @@ def _tries() -> Iterator[str]:
         yield f"check {check.public_id} of a model has its answers, but no verdict"
 
 
-def _sources(now: datetime) -> Iterator[str]:
-    for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=now - LOST):
+def _sources() -> Iterator[str]:
+    before = jobs.clock() - LOST
+    for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=before):
         yield SelfHealing(
             f"an import of {source.name} started at {source.started_at:%Y-%m-%d %H:%M} did not finish; "
             "its data is hidden, and the next import with this name removes it"
         )
-    for labels in LabelImport.objects.filter(started_at__lt=now - LOST).select_related("batch"):
+    for labels in LabelImport.objects.filter(started_at__lt=before).select_related("batch"):
         yield SelfHealing(
             f"an import of labels into batch {labels.batch.name} started at "
             f"{labels.started_at:%Y-%m-%d %H:%M} did not finish; its data is hidden, and importing the "
@@ -387,9 +372,9 @@ def _sources(now: datetime) -> Iterator[str]:
         yield f"source {source.name} counts {source.examples_count} examples; actual: {source.found}"
 
 
-def _jobs(now: datetime) -> Iterator[str]:
+def _jobs() -> Iterator[str]:
     """A job that says it is being worked at is."""
-    silent = Job.objects.filter(~_alive(now), state=Job.State.RUNNING).select_related("project")
+    silent = Job.objects.filter(~_alive(jobs.clock()), state=Job.State.RUNNING).select_related("project")
     for job in silent[:100]:
         yield SelfHealing(
             f"job {job.public_id} ({job.kind}) of {job.project.slug} is marked running, but its last "

@@ -24,7 +24,7 @@ REPLACED: Final[dict[str, str]] = {
 
 
 def names(kind: str) -> list[str]:
-    """What the entries name of one kind: tables, folders, rebuilt, caches or checks."""
+    """What the entries name of one kind: tables, folders, rebuilt, caches, checks or file_checks."""
     return [name for entry in ENTRIES.values() for name in entry.get(kind, "").split()]
 
 
