@@ -32,7 +32,7 @@ from annotation import inventory, migration_state
 from annotation.evaluation import evaluation_runs
 from annotation.models import Job, Release, Upload
 from annotation.releases.release_files import MANIFEST as RELEASE_MANIFEST
-from tableqa.canonical import canonical
+from tableqa.canonical import canonical, file_digest
 from tasks.common.schema_faults import schema_faults
 
 MANIFEST = "manifest.json"
@@ -91,7 +91,7 @@ def make(folder: Path, *, now: datetime) -> Backup:
         rows, migrations = _databases[connection.vendor].dump(part / DATABASES[connection.vendor])
         named = named_files()
         _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA)
-        files = {path: (sha256_of(part / path), (part / path).stat().st_size) for path in _files(part)}
+        files = {path: (file_digest(part / path), (part / path).stat().st_size) for path in _files(part)}
         backup = Backup(connection.vendor, now.isoformat(), migrations, rows, files, named)
         content = {"format": FORMAT, **vars(backup)}
         (part / MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -115,7 +115,7 @@ def read(folder: Path) -> Backup:
     if surplus := sorted(there.union(links) - backup.files.keys()):
         raise Impossible(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
     for path, (sha256, size) in backup.files.items():
-        if (folder / path).stat().st_size != size or sha256_of(folder / path) != sha256:
+        if (folder / path).stat().st_size != size or file_digest(folder / path) != sha256:
             raise Impossible(f"{path} was changed after the backup was made. Nothing was restored.")
     return backup
 
@@ -257,12 +257,6 @@ def _files(folder: Path) -> Iterator[str]:
 def _unless_it_is_gone(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
-
-
-def sha256_of(path: Path) -> str:
-    """The digest of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sync(folder: Path) -> None:

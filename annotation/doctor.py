@@ -50,7 +50,7 @@ from annotation.models import (
 from annotation.refusals import Refused
 from annotation.releases.release_files import MANIFEST, Difference, read_manifest
 from annotation.work import accounting, queue
-from tableqa.canonical import digest
+from tableqa.canonical import digest, file_digest
 
 OVERDUE = timedelta(hours=1)
 """How late a decision, or what a model request used, may be."""
@@ -440,7 +440,7 @@ def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is missing"
         elif path.stat().st_size != claimed["bytes"]:
             yield f"{name} has {path.stat().st_size} bytes, not {claimed['bytes']}"
-        elif backing_up.sha256_of(path) != claimed["sha256"]:
+        elif file_digest(path) != claimed["sha256"]:
             yield f"{name} was changed"
     there = {path.relative_to(lies).as_posix() for path in lies.rglob("*") if path.is_file()}
     for name in sorted(there - files.keys() - {MANIFEST}):
@@ -452,7 +452,7 @@ def _evaluations() -> Iterator[str]:
     for run in Job.objects.filter(kind=evaluation_runs.KIND).select_related("project"):
         for path, sha256 in evaluation_runs.files(run).items():
             file = Path(settings.MEDIA_ROOT) / path
-            if not file.is_file() or sha256 not in ("", backing_up.sha256_of(file)):
+            if not file.is_file() or sha256 not in ("", file_digest(file)):
                 yield (
                     f"evaluation {run.ids['name']} of {run.project.slug}: {path} "
                     f"{'was changed' if file.is_file() else 'is missing'}. Restore it from a backup, or evaluate the "

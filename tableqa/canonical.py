@@ -8,6 +8,7 @@ the value whose digest was taken cannot change afterwards.
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NoReturn
 
 
@@ -103,6 +104,12 @@ class Worded(FrozenDict):
         except AttributeError:
             self._text: str = canonical(dict(self))
             return self._text
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of the bytes of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def freeze(value: object) -> Any:

@@ -18,6 +18,7 @@ from tableqa.json_text import check_depth
 from tableqa.language import gettext, shown
 from tableqa.programs import Program, ProgramError, describe, find_programs, from_dict, reads, run
 from tableqa.programs.language import Aggregate, CountDifferent, Extreme, MostCommon, Where
+from tableqa.programs.search import gives
 from tableqa.tables import Table
 
 NONE: Mapping[str, Any] = {"op": "none"}
@@ -84,7 +85,7 @@ def own_program(example: Example) -> Mapping[str, Any] | None:
     so is every program of an example without gold. Kept for the examples asked last, because a derivation is searched for.
     """
     found = source_program(example)
-    if found is None or not is_program(found[0]) or not _gives(found[0], example):
+    if found is None or not is_program(found[0]) or not gives(found[0], example):
         return None
     return found[0]
 
@@ -123,7 +124,7 @@ def candidates(
     words: set[str] = set()
     found = find_programs(example, list(cells))
     ranked: Iterable[tuple[Program, str]] = zip(found.programs, found.sources, strict=True)
-    if example.program is not None and _gives(example.program, example):
+    if example.program is not None and gives(example.program, example):
         ranked = [(from_dict(example.program), "known"), *ranked]
     probes = _probes(example.table)
     for program, source in ranked:
@@ -264,10 +265,3 @@ def in_words(program: Mapping[str, Any] | None, table: Table) -> str:
     if program is None:
         return ""
     return describe(program, table) if is_program(program) else gettext("none of the proposed programs")
-
-
-def _gives(program: Mapping[str, Any], example: Example) -> bool:
-    try:
-        return compare(run(program, example.table), example.answers).equal
-    except ProgramError:
-        return False

@@ -353,7 +353,7 @@ def shares(
 
 def share_point(found: Proportion) -> Point:
     """A share as a chart takes it, in percent."""
-    return Point(_hundred(found.value), _hundred(found.low), _hundred(found.high), found.n)
+    return Point(hundred(found.value), hundred(found.low), hundred(found.high), found.n)
 
 
 def called(people: Mapping[str, str], key: str) -> str:
@@ -373,7 +373,8 @@ def _axis(series: Sequence[Series]) -> charts.Axis:
     return charts.axis_over([max(-1.0, end) for end in ends], most=1.0)
 
 
-def _hundred(value: float | None) -> float | None:
+def hundred(value: float | None) -> float | None:
+    """A share in percent."""
     return None if value is None else 100 * value
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.figures import Figure
+from annotation.drawing.list_tables import whole
 from tableqa.proportions import Proportion, wilson
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, text
 
@@ -38,7 +39,7 @@ def batches(lines: Sequence[Line], *, costs: bool) -> Figure:
             Cell(line["name"], detail=words.shown(line["kind"]), address=line["address"]),
             text(words.shown(line["state"])),
             *(
-                replace(_whole(line[name]), address=line["links"].get(name, "") if line[name] else "")
+                replace(whole(line[name]), address=line["links"].get(name, "") if line[name] else "")
                 for name in ("submitted", "places", "accepted", "items", "excluded")
             ),
             _hours(line["hours"], line["spent"].by_kind),
@@ -72,7 +73,7 @@ def counts(numbers: Mapping[str, int]) -> Figure:
     }
     title = gettext("Counts of the batch")
     columns = (*drawn.names(gettext("Count")), Column(gettext("Number")))
-    rows = tuple((text(label), _whole(numbers[name])) for name, label in names.items())
+    rows = tuple((text(label), whole(numbers[name])) for name, label in names.items())
     return Figure("counts", title, Sheet("counts", title, columns, rows))
 
 
@@ -83,7 +84,7 @@ def reasons(rows: Sequence[tuple[str, str, int, str]]) -> Figure | None:
     title = gettext("Reasons for skipping")
     columns = (*drawn.names("Reason", "Batch"), Column(gettext("Count")))
     lines = tuple(
-        (text(words.shown(reason)), text(batch), replace(_whole(times), address=address))
+        (text(words.shown(reason)), text(batch), replace(whole(times), address=address))
         for batch, reason, times, address in rows
     )
     return Figure("reasons", title, Sheet("reasons", title, columns, lines))
@@ -136,14 +137,14 @@ def people(rows: Sequence[Line], note: str) -> Figure | None:
     lines = tuple(
         (
             Cell(row["name"], address=row["anchor"]),
-            replace(_whole(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
-            replace(_whole(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
+            replace(whole(row["submitted"]), address=row["items_address"] if row["submitted"] else ""),
+            replace(whole(row["skipped"]), address=row["skipped_address"] if row["skipped"] else ""),
             _with_ends(row["median_seconds"], row["median_ends"], row["timed"], 1),
             _hourly(row),
             _gold(row),
             _with_n(row["agreement"]) if row["agreement"] is not None else text(NOTHING),
             _reliability(row),
-            replace(_whole(row["review"]), address=row["review_address"])
+            replace(whole(row["review"]), address=row["review_address"])
             if row["raised"]
             else text(gettext("no")),
         )
@@ -167,8 +168,8 @@ def pay(rows: Sequence[Line]) -> Figure | None:
         (
             text(row["person"]),
             text(row["batch"]),
-            _whole(row["items"]),
-            _whole(row["skipped"]),
+            whole(row["items"]),
+            whole(row["skipped"]),
             _hours(row["hours"], row["by_kind"]),
             _decimal(row["hourly"], 0),
             _decimal(row["amount"], 2),
@@ -197,7 +198,7 @@ def costs(rows: Sequence[Line]) -> Figure | None:
         (
             Cell(row["batch"], address=row["address"]),
             _hours(row["hours"], row["by_kind"]),
-            replace(_whole(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
+            replace(whole(row["accepted"]), address=row["items_address"] if row["accepted"] else ""),
             _decimal(row["amounts"].get(currency), 2),
             _decimal(row["per_hundred"].get(currency), 2),
             text(currency or NOTHING),
@@ -222,8 +223,8 @@ def members(rows: Sequence[Line]) -> Figure | None:
         (
             text(row["person"]),
             text(row["roles"]),
-            _whole(row["submitted"]),
-            _whole(row["in_progress"]),
+            whole(row["submitted"]),
+            whole(row["in_progress"]),
             _hours(row["hours"], row["by_kind"]),
             _decimal(amount, 2),
             text(currency or NOTHING),
@@ -253,11 +254,11 @@ def model_costs(rows: Sequence[Line], states: Sequence[str]) -> Figure | None:
             text(row["purpose"]),
             text(row["predictor"]),
             *(
-                _whole(getattr(row["spent"], name))
+                whole(getattr(row["spent"], name))
                 for name in ("requests", "prompt_tokens", "completion_tokens", "counted")
             ),
             _decimal(float(row["spent"].usd) if row["spent"].is_priced else None, 4),
-            *map(_whole, row["states"]),
+            *map(whole, row["states"]),
         )
         for row in rows
     )
@@ -340,10 +341,6 @@ def _with_ends(value: float | None, ends: Sequence[float | None], n: int, digits
     written, *texts = words.estimate(value, low, high, digits)
     detail = gettext("{number} to {number_2}").format(number=texts[0], number_2=texts[1])
     return _with_n(replace(cell, text=written, detail=detail, low=low, high=high, n=n))
-
-
-def _whole(value: int | None) -> Cell:
-    return text(NOTHING) if value is None else Cell(words.number(f"{value:,}"), float(value))
 
 
 def _hours(value: float | None, by_kind: Mapping[str, float]) -> Cell:

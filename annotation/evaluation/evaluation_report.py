@@ -26,6 +26,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation import words
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series, Spread
+from annotation.drawing.drawn import hundred
 from annotation.drawing.figures import Bars, Distribution, Figure, Lines
 from tableqa.evaluation import (
     MACRO,
@@ -339,17 +340,13 @@ def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
     if row is None:
         return None
     estimate: Estimate = getattr(row, figure)
-    return Point(_hundred(estimate.value), _hundred(estimate.low), _hundred(estimate.high), estimate.n)
+    return Point(hundred(estimate.value), hundred(estimate.low), hundred(estimate.high), estimate.n)
 
 
 def _count(points: Sequence[Point | None]) -> str:
     """The number of questions behind these points; where models differ, one for each in their order."""
     counts = [str(point.n) for point in points if point is not None]
     return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
-
-
-def _hundred(value: float | None) -> float | None:
-    return None if value is None else 100 * value
 
 
 def _ends(series: Iterable[Series]) -> list[float]:

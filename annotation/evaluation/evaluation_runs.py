@@ -33,7 +33,7 @@ from annotation.releases.release_files import Difference
 from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from annotation.work.metering import meter_of
-from tableqa.canonical import canonical
+from tableqa.canonical import canonical, file_digest
 from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match
 from tableqa.predictions import EvaluationError, read_lines
 from tableqa.side_by_side import RULES
@@ -175,8 +175,8 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         "instances": len(judgement.judged),
         "missing": judgement.missing,
         "states": dict(evaluating.count_states(predictions)) if job.ids["predictor"] else {},
-        "predictions_sha256": _sha256(predictions),
-        "judged_sha256": _sha256(_judged(job, release)),
+        "predictions_sha256": file_digest(predictions),
+        "judged_sha256": file_digest(_judged(job, release)),
     }
 
 
@@ -288,7 +288,7 @@ def _read_judgements(path: Path, sha256: str) -> dict[Match, Judgement]:
     )
     judged: dict[Match, list[Judged]] = {}
     try:
-        if _sha256(path) != sha256:
+        if file_digest(path) != sha256:
             refuse("invalid_request", gone)
         with path.open(encoding="utf-8") as lines:
             head = json.loads(next(lines))
@@ -337,8 +337,3 @@ def _predictions_of(release: Release, predictor: str, name: str) -> Path:
 
 def _judged(run: Job, release: Release) -> Path:
     return _folder(release) / f"{run.public_id}.judged.jsonl"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

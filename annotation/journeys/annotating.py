@@ -320,7 +320,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         assignment = Assignment.objects.select_related("batch__project", "person").get(
             pk=annotation.assignment_id
         )
-        _lock(assignment.item_id)
+        queue.lock_item(assignment.item_id)  # undo and decision of one item take turns
         if assignment.batch.purpose == Batch.Purpose.QUALIFICATION:
             queue.take_turns(assignment)  # with the submission that makes the result
         assignment.refresh_from_db(fields=["state", "annotation"])
@@ -574,11 +574,6 @@ def _require_consent_stands(assignment: Assignment) -> None:
             "continue this item.",
             more={"page": gates.consent(batch).address},
         )
-
-
-def _lock(item_id: int) -> None:
-    """Undo and decision of one item take turns; after the decision there is nothing to change."""
-    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
 
 
 def _require_undecided(item_id: int) -> None:

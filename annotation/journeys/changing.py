@@ -111,17 +111,17 @@ def _is_being_decided(batch: Batch) -> bool:
 def _effects_on_decided(batch: Batch, found: Mapping[str, Any]) -> list[str]:
     """What happens to items that are decided or wait for an adjudicator."""
     decided = Decision.objects.filter(item__batch=batch).count()
-    said = [gettext("{items} decided: no change.").format(items=_items(decided))]
+    said = [gettext("{items} decided: no change.").format(items=items_are(decided))]
     waiting = Adjudication.objects.filter(item__batch=batch).count()
     if found.get("overlap", 0) > batch.overlap and (
         reopened := waiting_below(batch, found["overlap"]).count()
     ):
         waiting -= reopened
         said.append(
-            gettext("{items} in adjudication: reopened for more people.").format(items=_items(reopened))
+            gettext("{items} in adjudication: reopened for more people.").format(items=items_are(reopened))
         )
     if waiting and "resolve" not in found:
-        said.append(gettext("{items} in adjudication: no change.").format(items=_items(waiting)))
+        said.append(gettext("{items} in adjudication: no change.").format(items=items_are(waiting)))
     return said
 
 
@@ -134,7 +134,7 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
                 "{items} undecided: {value} more slot for each.",
                 "{items} undecided: {value} more slots for each.",
                 overlap - batch.overlap,
-            ).format(items=_items(items.count()), value=overlap - batch.overlap)
+            ).format(items=items_are(items.count()), value=overlap - batch.overlap)
         ]
         if complete:
             said.append(
@@ -148,7 +148,7 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
     beyond = items.filter(submitted_count__gt=overlap).count()
     said = [
         gettext("{items} undecided: free slots beyond {overlap} are removed.").format(
-            items=_items(items.count()), overlap=overlap
+            items=items_are(items.count()), overlap=overlap
         )
     ]
     if number := done.count():
@@ -170,7 +170,7 @@ def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
     said = []
     if complete := _complete_items(batch).count():
         said.append(
-            gettext("{items} complete and undecided: the new rule applies.").format(items=_items(complete))
+            gettext("{items} complete and undecided: the new rule applies.").format(items=items_are(complete))
         )
     foreseen = {name: number for name, number in adjudicating.foreseen(batch, rule).items() if number}
     if foreseen:
@@ -291,6 +291,7 @@ def _complete_items(batch: Batch) -> QuerySet[Item]:
     return undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
 
 
-def _items(number: int) -> str:
+def items_are(number: int) -> str:
+    """How many items, and the verb of a sentence about them."""
     said = ngettext("{number} item is", "{number} items are", number)
     return said.format(number=number_format(number, force_grouping=True))

@@ -37,7 +37,7 @@ from annotation.models import (
 )
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused, refuse, require_storable
-from annotation.work import draws, lineage
+from annotation.work import draws, lineage, queue
 from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
 from tasks.contract import Invalid, TaskType, from_lines
@@ -131,7 +131,7 @@ def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
             "removing it.",
         )
     with transaction.atomic():
-        _lock(item)
+        queue.lock_item(item.pk)
         if Assignment.objects.filter(item=item).exists():
             refuse(
                 "still_involved",
@@ -493,7 +493,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
         if inputs is not None:
             Item.objects.filter(pk=item.pk).update(inputs=dict(inputs))
     else:
-        _lock(item)
+        queue.lock_item(item.pk)
         if not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None:
             refuse(
                 "still_involved",
@@ -534,7 +534,3 @@ def _without_places(item: Item) -> None:
 def _data(task: TaskType, envelope: Mapping[str, Any]) -> Mapping[str, Any]:
     data: Mapping[str, Any] = envelope["data"]
     return data if envelope["version"] == task.version else task.upgrade(data, envelope["version"])
-
-
-def _lock(item: Item) -> None:
-    Item.objects.select_for_update(no_key=True).filter(pk=item.pk).values_list("pk").first()

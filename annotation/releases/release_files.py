@@ -50,7 +50,7 @@ from annotation.releases.task_records import task_of_record
 from annotation.releases.wordings import is_wording
 from tableqa import verdicts
 from tableqa.by_place import by_place
-from tableqa.canonical import Worded, canonical, digest
+from tableqa.canonical import Worded, canonical, digest, file_digest
 from tableqa.evidence import CellRef
 from tableqa.mixing import Part
 from tableqa.on_disk import Shelf
@@ -408,12 +408,8 @@ def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
 def _shas(folder: Path) -> dict[str, str]:
     """The sha256 of the files of records of the format hf, by path."""
     configs = (path.relative_to(folder).as_posix() for path in sorted(folder.glob(whole.CONFIG_FILES)))
-    shas = {}
-    for name in (whole.HUB, hub.PARQUET, *configs):
-        if (folder / name).is_file():
-            with (folder / name).open("rb") as stream:
-                shas[name] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return shas
+    names = (whole.HUB, hub.PARQUET, *configs)
+    return {name: file_digest(folder / name) for name in names if (folder / name).is_file()}
 
 
 def is_benchmark(name: str) -> bool:
@@ -548,11 +544,9 @@ def describe(folder: Path) -> dict[str, dict[str, Any]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != MANIFEST:
             with path.open("rb") as stream:
-                sha = hashlib.file_digest(stream, "sha256").hexdigest()
-                stream.seek(0)
                 lines = sum(block.count(b"\n") for block in iter(lambda s=stream: s.read(1 << 20), b""))  # type: ignore[misc]
             name = path.relative_to(folder).as_posix()
-            found[name] = {"sha256": sha, "bytes": path.stat().st_size, "records": lines}
+            found[name] = {"sha256": file_digest(path), "bytes": path.stat().st_size, "records": lines}
     return found
 
 

@@ -31,6 +31,7 @@ from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
+from tableqa.canonical import file_digest
 from tableqa.foreign_values import NAMES, normal, printable, printable_in, unstorable
 from tableqa.language import phrase, reason_of
 from tableqa.readers.mapped import checked, mapped_example
@@ -383,8 +384,7 @@ def _digest(path: Path) -> str:
         files = sorted(one for one in path.rglob("*") if one.is_file())
         lines = [f"{_digest(one)}  {one.relative_to(path).as_posix()}\n" for one in files]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_digest(path)
 
 
 # -- what was not said ------------------------------------------------------------------------------

@@ -54,16 +54,16 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
         chosen = parse(dict(QueryDict(request.POST.get("query", "")).lists()))
     except BadSelection as bad:
         messages.error(request, " ".join(bad.problems))
-        return redirect(_address(project, batch))
+        return redirect(address_of(project, batch))
     if kind == BATCH and who.leads:
         return _new_batch(request, who, chosen, batch)
     if kind not in ACTIONS or (ACTIONS[kind].is_managing and not who.leads):
         messages.error(request, gettext("Choose an action."))
-        return redirect(with_query(_address(project, batch), query(chosen)))
+        return redirect(with_query(address_of(project, batch), query(chosen)))
     context: dict[str, Any] = {
         "kind": kind,
         "batch": batch,
-        "back": with_query(_address(project, batch), query(chosen)),
+        "back": with_query(address_of(project, batch), query(chosen)),
     }
     context |= {"query": query(chosen), "note": request.POST.get("note", "")}
     keys: list[int] = []
@@ -142,7 +142,8 @@ def _batch(who: Reader, public_id: str) -> Batch | None:
     return found
 
 
-def _address(project: Project, batch: Batch | None) -> str:
+def address_of(project: Project, batch: Batch | None) -> str:
+    """The explorer of the batch, or of the project."""
     if batch is not None:
         return reverse("batch_items", args=[batch.public_id])
     return reverse("explorer", args=[project.slug])
@@ -166,7 +167,7 @@ def _keys(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | N
 
 def _new_batch(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | None) -> HttpResponse:
     """The choice of a task type, which leads to the form of a new batch with these items."""
-    back = with_query(_address(who.project, batch), query(chosen))
+    back = with_query(address_of(who.project, batch), query(chosen))
     try:
         keys = _keys(request, who, chosen, batch)
     except Refused as refused:

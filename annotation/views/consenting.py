@@ -49,7 +49,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
                     ),
                 )
                 return here
-            number = _number(request.POST.get("number"))
+            number = version_number(request.POST.get("number"))
             consenting.agree(project=project, person=request.user, number=number, now=now)
             messages.success(request, gettext("Thank you. You can read the text you agreed to here."))
             return redirect(back_to(request, actor) or reverse("project", args=[project.slug]))
@@ -78,7 +78,7 @@ def _shown(
     request: PageRequest, project: Project, may: frozenset[Permission], form: ConsentForm
 ) -> HttpResponse:
     newest = consenting.current(project)
-    wanted = _number(request.GET.get("version"))
+    wanted = version_number(request.GET.get("version"))
     shown = ConsentText.objects.filter(project=project, number=wanted).first() if wanted else newest
     if wanted and shown is None:
         raise Http404(access.NOT_HERE)
@@ -143,5 +143,6 @@ def _initial(project: Project) -> dict[str, str]:
     return {"text": newest.text} if newest else {}
 
 
-def _number(text: str | None) -> int:
+def version_number(text: str | None) -> int:
+    """The number of a version as it was sent; 0 where it is none."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -27,7 +27,7 @@ from annotation.quality import agreement
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import filters
-from annotation.views.acting import menu
+from annotation.views.acting import address_of, menu
 from annotation.views.contrasting import contrasted, for_scripts, said, thumbnail
 from annotation.views.pages import ROWS, PageRequest, kind_title, page
 from annotation.views.saved_views import REFUSED_VIEW
@@ -59,7 +59,7 @@ def explorer_facets(request: PageRequest, slug: str = "", public_id: str = "") -
         chosen = parse(_params(request), ignore=(OPEN,))
         if batch is not None:
             chosen = chosen.of_batch(batch.public_id)
-        found = filters.facets(who, chosen, Names(actor, project), _address(project, batch), batch=batch)
+        found = filters.facets(who, chosen, Names(actor, project), address_of(project, batch), batch=batch)
     except BadSelection as bad:
         return HttpResponse(" ".join(bad.problems), status=400, content_type="text/plain")
     return render(request, "explorer/_facets.html", {"facets": found})
@@ -118,12 +118,6 @@ def _loaded(request: PageRequest, slug: str, public_id: str) -> tuple[Project, B
     return batch.project, batch
 
 
-def _address(project: Project, batch: Batch | None) -> str:
-    if batch is not None:
-        return reverse("batch_items", args=[batch.public_id])
-    return reverse("explorer", args=[project.slug])
-
-
 def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
     sent = dict(request.GET.lists())
     if (
@@ -133,7 +127,7 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
     actor, now = access.actor(request), timezone.now()
     who = querysets.reader(actor, project)
     is_behind = index.refresh(project, now=now)
-    address = _address(project, batch)
+    address = address_of(project, batch)
     context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "is_behind": is_behind}
     context |= {"reader": who, "refused_view": request.session.pop(REFUSED_VIEW, None)}
     try:

@@ -20,7 +20,7 @@ from annotation.forms.projects import GuidelinesForm
 from annotation.models import Guidelines, Project
 from annotation.quality import examples, guidance
 from annotation.roles import Permission
-from annotation.views.consenting import back_to
+from annotation.views.consenting import back_to, version_number
 from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.setting_up import kind_or_404
@@ -52,7 +52,7 @@ def _act(
     newest = _versions(project, task).first()
     if action == "confirm" and Permission.ANNOTATE in may and newest is not None:
         with refusals_to(request):
-            number = _number(request.POST.get("number"))
+            number = version_number(request.POST.get("number"))
             read = _versions(project, task).filter(number=number).first() or newest
             guidance.confirm(
                 guidelines=read, person=request.user, now=now, language=guidance.told(read, task).language
@@ -115,11 +115,13 @@ def _shown(
     form: GuidelinesForm,
 ) -> HttpResponse:
     newest = _versions(project, task).first()
-    shown = _versions(project, task).filter(number=_number(request.GET.get("version"))).first() or newest
+    shown = (
+        _versions(project, task).filter(number=version_number(request.GET.get("version"))).first() or newest
+    )
     manages = Permission.SET_UP in may
     last = guidance.last_read(project, task.key, request.user) if Permission.ANNOTATE in may else None
     asked = project.must_read and Permission.ANNOTATE in may and newest is not None
-    against = _versions(project, task).filter(number=_number(request.GET.get("against"))).first()
+    against = _versions(project, task).filter(number=version_number(request.GET.get("against"))).first()
     if against is None and asked and last is not None and shown == newest and last != newest:
         against = last  # what is new to whoever is asked to read again
     changes = guidance.changes(against.text, shown.text) if against and shown and against != shown else []
@@ -179,7 +181,3 @@ def _figures(request: PageRequest, project: Project, task: TaskType, versions: P
 def _versions(project: Project, task: TaskType) -> Any:
     found = Guidelines.objects.filter(project=project, task_type=task.key)
     return found.select_related("made_by").order_by("-number")
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

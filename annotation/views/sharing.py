@@ -21,7 +21,7 @@ from annotation import access, visibility, words
 from annotation.drawing import list_tables
 from annotation.drawing.figures import Figure
 from annotation.forms.terms import BatchesForm, LeasesForm, SharesForm
-from annotation.journeys import adjudicating, assigning
+from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Batch, Person, Project
 from annotation.quality import gold, qualifying
 from annotation.roles import Permission
@@ -161,7 +161,7 @@ def _said_of_shares(
     if action in ("move", "move_all"):
         said.append(
             gettext("{items} reserved for {names} and will go to {to}.").format(
-                items=_items(kept), names=names, to=to
+                items=changing.items_are(kept), names=names, to=to
             )
         )
     if action in ("move_all", "take_back"):
@@ -169,9 +169,13 @@ def _said_of_shares(
             gettext(
                 "{items} in progress and will be taken back. Drafts are kept, but cannot be submitted "
                 "once another annotator has the item."
-            ).format(items=_items(desks))
+            ).format(items=changing.items_are(desks))
         )
-    said.append(gettext("{items} submitted by {names}: no change.").format(items=_items(done), names=names))
+    said.append(
+        gettext("{items} submitted by {names}: no change.").format(
+            items=changing.items_are(done), names=names
+        )
+    )
     return said
 
 
@@ -183,7 +187,7 @@ def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
     number = len(form.cleaned_data["held"])
     return [
         gettext("{items} in progress and will be taken back. The slots are then {to}.").format(
-            items=_items(number), to=to
+            items=changing.items_are(number), to=to
         ),
         gettext("Drafts are kept, but cannot be submitted once another annotator has the item."),
     ]
@@ -206,7 +210,9 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             )
             for person in chosen
         )
-        said = gettext("{items} reserved for {names}.").format(items=_items(number), names=_names(chosen))
+        said = gettext("{items} reserved for {names}.").format(
+            items=changing.items_are(number), names=_names(chosen)
+        )
         if number < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
             said = f"{said} {_limit(batch)}"
         return said
@@ -246,7 +252,7 @@ def _moved(moved: shares.Moved) -> str:
     return gettext(
         "{items} with other annotators now, {opened} open to all annotators; {returned} were in progress."
     ).format(
-        items=_items(moved.moved),
+        items=changing.items_are(moved.moved),
         opened=number_format(moved.opened, force_grouping=True),
         returned=number_format(moved.returned, force_grouping=True),
     )
@@ -457,11 +463,6 @@ def _confirm(
         "back": reverse(back, args=[batch.public_id]),
     }
     return render(request, "assigning/confirm.html", context)
-
-
-def _items(number: int) -> str:
-    said = ngettext("{number} item is", "{number} items are", number)
-    return said.format(number=number_format(number, force_grouping=True))
 
 
 def _names(people: Sequence[Person]) -> str:

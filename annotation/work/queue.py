@@ -419,7 +419,7 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
     require_open(assignment.batch)
     require_no_gate(assignment.batch, assignment.person, now=now, holding=None)
     with transaction.atomic():
-        _lock(assignment.item_id)
+        lock_item(assignment.item_id)
         _tally(assignment.batch_id, assignment.person_id)
         place = (
             Place.objects.select_for_update(of=("self",), no_key=True)
@@ -945,7 +945,8 @@ def lock_tallies(batch: Batch) -> None:
     list(tallies.values_list("pk"))
 
 
-def _lock(item_id: int) -> None:
+def lock_item(item_id: int) -> None:
+    """Whoever decides or changes the item waits until the transaction ends."""
     Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
 
 

@@ -159,7 +159,7 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
     held = Assignment.objects.filter(Exists(withdrawn), batch=batch, state=State.LEASED)
     number = 0
     for pk, item in held.order_by("item_id", "pk").values_list("pk", "item_id"):
-        Item.objects.select_for_update(no_key=True).filter(pk=item).values_list("pk").first()
+        queue.lock_item(item)
         assignment = held.select_related("batch", "person").filter(pk=pk).first()
         given = Annotation.objects.filter(assignment=pk, response__isnull=False).select_related("event")
         last = given.order_by("-revision").first()

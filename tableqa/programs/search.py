@@ -6,10 +6,10 @@ nothing is built that does not yield it. Whether a program *means* the question 
 ranking makes a guess, and a person confirms.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from tableqa.answers import compare
 from tableqa.examples import Example
@@ -161,13 +161,14 @@ def _found(
     for score, program in ranked:
         if len(programs) >= MOST_PROGRAMS:
             break
-        if program not in programs and _yields(program, example):
+        if program not in programs and gives(program, example):
             programs[program] = (score, "search")
     scores = tuple(round(score, 3) for score, _ in programs.values())
     return Found(tuple(programs), scores, tuple(source for _, source in programs.values()), note)
 
 
-def _yields(program: Program, example: Example) -> bool:
+def gives(program: Program | Mapping[str, Any], example: Example) -> bool:
+    """Whether a program has the answer of the example."""
     try:
         return compare(run(program, example.table), example.answers).equal
     except ProgramError:

@@ -4,7 +4,6 @@ A release holds its source tables once and every edit as operations (docs/refere
 raw records, which are the same in every format of a release, and replays each accepted edit; and the file of mixes.
 """
 
-import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.by_place import by_place
-from tableqa.canonical import thaw
+from tableqa.canonical import file_digest, thaw
 from tableqa.examples import Context, Example, ExampleError, Turn
 from tableqa.language import gettext_noop, joined, phrase, reason_of
 from tableqa.on_disk import Shelf
@@ -220,8 +219,7 @@ def _check(manifest: Path, path: Path, described: Mapping[str, Any], name: str =
     """ReaderError unless a file is there with the checksum that the manifest has under this name, or its own."""
     said = described["files"].get(name or path.name)
     try:
-        with path.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        found = file_digest(path)
     except OSError as error:
         raise cannot_open(path, error) from error
     if not isinstance(said, dict) or said.get("sha256") != found:

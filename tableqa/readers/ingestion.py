@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TextIO
 
+from tableqa.canonical import file_digest
 from tableqa.examples import Example
 from tableqa.language import phrase
 from tableqa.readers import (
@@ -201,8 +202,7 @@ def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, s
         whole.update(f"{part}={name}\n".encode())
     for file in files:
         try:
-            with file.open("rb") as stream:
-                whole.update(f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
+            whole.update(f"{file.name} {file_digest(file)}\n".encode())
         except OSError as error:
             raise cannot_open(file, error) from error
     return whole.hexdigest()

@@ -51,6 +51,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.quality import snapshots
+from tableqa.canonical import file_digest
 from tests.annotation.cast import NOON, World
 from tests.undone import undone
 
@@ -393,8 +394,8 @@ def _evaluated(world: World, release: Release) -> Job:
     for path in (judged, predictions):
         path.write_text(json.dumps({"of": path.name}))
     run.result = {
-        "predictions_sha256": backing_up.sha256_of(predictions),
-        "judged_sha256": backing_up.sha256_of(judged),
+        "predictions_sha256": file_digest(predictions),
+        "judged_sha256": file_digest(judged),
     }
     run.save()
     return run
