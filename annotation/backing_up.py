@@ -23,12 +23,12 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from annotation import inventory, migration_state
+from annotation import inventory, jobs, migration_state
 from annotation.evaluation import evaluation_runs
 from annotation.models import Job, Release, Upload
 from annotation.releases.release_files import MANIFEST as RELEASE_MANIFEST
@@ -136,8 +136,8 @@ def _manifest(path: Path) -> Backup:
     engine = content["engine"]
     if engine in DATABASES and DATABASES[engine] not in files:
         raise Impossible(f"{path}, 'files': the database of {engine!r} is missing. {AGAIN}")
-    parts = (content[name] for name in ("made_at", "migrations", "rows"))
-    return Backup(engine, *parts, files, content.get("named"))
+    made_at, migrations, rows = (content[name] for name in ("made_at", "migrations", "rows"))
+    return Backup(engine, made_at, migrations, rows, files, content.get("named"))
 
 
 def restore(folder: Path) -> Backup:
@@ -158,7 +158,7 @@ def restore(folder: Path) -> Backup:
     if media.exists() and any(path.is_file() for path in media.rglob("*")):
         raise Impossible(f"{media} contains files. Restore into an empty ASKEW_DATA_DIR.")
     database = _databases[found.engine]
-    if database.tables():
+    if _tables():
         raise Impossible("The database in DATABASE_URL contains tables. Restore into an empty database.")
     try:
         if (folder / MEDIA).exists():
@@ -200,8 +200,7 @@ def named_files() -> dict[str, str]:
 
 def waiting_uploads() -> Iterator[tuple[Job, Upload | None]]:
     """The uploads that jobs still have to read, with the job; None for one whose row is gone."""
-    waiting = Job.objects.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
-    for job in waiting.select_related("project"):
+    for job in jobs.under_way().select_related("project"):
         keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
         there = Upload.objects.in_bulk(keys)
         yield from ((job, there.get(key)) for key in keys)
@@ -276,7 +275,7 @@ def _rows() -> dict[str, int]:
     """How many rows each table has, as this transaction sees it."""
     found = {}
     with connection.cursor() as cursor:
-        for name in sorted(connection.introspection.table_names(cursor)):
+        for name in sorted(_tables()):
             if name.startswith("sqlite_"):
                 continue  # SQLite's own: statistics of ANALYZE
             cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)}")  # nosec B608
@@ -284,27 +283,25 @@ def _rows() -> dict[str, int]:
     return found
 
 
-class _Database:
-    """What is done with one kind of database."""
-
-    def tables(self) -> list[str]:
-        with connection.cursor() as cursor:
-            return connection.introspection.table_names(cursor)
-
-    def dump(self, path: Path) -> tuple[dict[str, int], list[str]]:
-        """Write the database as of one moment; the rows of its tables and its migrations then."""
-        raise NotImplementedError
-
-    def load(self, path: Path) -> None:
-        """Fill the empty database from what `dump` wrote, whole or not at all."""
-        raise NotImplementedError
-
-    def empty(self) -> None:
-        """Take out again what `load` put in."""
-        raise NotImplementedError
+def _tables() -> list[str]:
+    with connection.cursor() as cursor:
+        return connection.introspection.table_names(cursor)
 
 
-class _SQLite(_Database):
+class _Database(Protocol):
+    """What is done with one kind of database.
+
+    dump   write the database as of one moment; returns the rows of its tables and its migrations then
+    load   fill the empty database from what `dump` wrote, whole or not at all
+    empty  take out again what `load` put in
+    """
+
+    def dump(self, path: Path) -> tuple[dict[str, int], list[str]]: ...
+    def load(self, path: Path) -> None: ...
+    def empty(self) -> None: ...
+
+
+class _SQLite:
     def dump(self, path: Path) -> tuple[dict[str, int], list[str]]:
         # A writing transaction would wait for everybody; reading one is a snapshot (journal_mode=WAL).
         connection.ensure_connection()
@@ -329,7 +326,7 @@ class _SQLite(_Database):
             nothing.backup(connection.connection)
 
 
-class _PostgreSQL(_Database):
+class _PostgreSQL:
     def dump(self, path: Path) -> tuple[dict[str, int], list[str]]:
         with self._snapshot() as name:
             rows, migrations = _rows(), migration_state.applied()
@@ -355,7 +352,7 @@ class _PostgreSQL(_Database):
 
     def empty(self) -> None:
         with transaction.atomic(), connection.cursor() as cursor:
-            for table in self.tables():
+            for table in _tables():
                 cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE")
             cursor.execute("DROP FUNCTION IF EXISTS askew_immutable()")
 

@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
-from django.db.models import F, Max, Q
+from django.db.models import F, Max, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone, translation
 
 from annotation.database import failures, limits
 from annotation.erased_names import Names, members
-from annotation.models import Job, Person, Project
+from annotation.models import Batch, Job, Person, Project
 from annotation.refusals import Refused, refuse
 from annotation.tasks_api import task
 from tableqa.language import message
@@ -123,24 +123,14 @@ class Progress:
             other.close()
 
 
-def kind(name: str) -> Callable[[Callable[[Job, Progress], dict[str, Any]]], Any]:
-    """Register the function that does this kind of job. It returns the job's result (JSON)."""
-
-    def register(function: Callable[[Job, Progress], dict[str, Any]]) -> Any:
-        KINDS[name] = function
-        return function
-
-    return register
+def _registering(functions: dict[str, Any]) -> Callable[[str], Callable[[Any], Any]]:
+    return lambda name: lambda function: functions.setdefault(name, function)
 
 
-def afterwards(name: str) -> Callable[[Callable[[Job], None]], Any]:
-    """Register the function that tidies up after this kind of job."""
-
-    def register(function: Callable[[Job], None]) -> Any:
-        AFTERWARDS[name] = function
-        return function
-
-    return register
+kind = _registering(KINDS)
+"""Register the function that does this kind of job. It returns the job's result (JSON)."""
+afterwards = _registering(AFTERWARDS)
+"""Register the function that tidies up after this kind of job."""
 
 
 def store_result(job: Job, result: Mapping[str, Any]) -> None:
@@ -161,13 +151,27 @@ def enqueue(*, project: Project, kind: str, ids: dict[str, Any], by: Person | No
     return job
 
 
+def under_way(**of: Any) -> QuerySet[Job]:
+    """The jobs that wait or run, of a kind, project or batch."""
+    return Job.objects.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING], **of)
+
+
+def enqueue_once(*, batch: Batch, kind: str, by: Person | None, now: datetime) -> Job | None:
+    """Queue a job on a batch; None where one of this kind is on it already."""
+    ids = {"batch": batch.pk}
+    if under_way(project_id=batch.project_id, kind=kind, ids=ids).exists():
+        return None
+    project = Project.objects.get(pk=batch.project_id)
+    return enqueue(project=project, kind=kind, ids=ids, by=by, now=now)
+
+
 def cancel(job: Job) -> None:
     """Cancel a job that reads files: it ends within two seconds, and nothing of it stays. Raises Refused."""
     is_ending = Q(ids__has_key=IS_DONE) | Q(done=F("total"), total__gt=0)
-    under_way = Job.objects.filter(~is_ending, pk=job.pk, kind__in=OF_FILES)
+    ends_later = Job.objects.filter(~is_ending, pk=job.pk, kind__in=OF_FILES)
     failed = {"state": Job.State.FAILED, "error": CANCELLED, "heartbeat": Now()}
-    waiting = under_way.filter(state=Job.State.QUEUED).update(**failed)
-    if not waiting and not under_way.filter(state=Job.State.RUNNING).update(**failed):
+    waiting = ends_later.filter(state=Job.State.QUEUED).update(**failed)
+    if not waiting and not ends_later.filter(state=Job.State.RUNNING).update(**failed):
         refuse("invalid_request", "This job cannot be cancelled any more.")
     if waiting and job.kind in AFTERWARDS:
         AFTERWARDS[job.kind](job)

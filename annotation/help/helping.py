@@ -29,7 +29,6 @@ from annotation.models import (
     Job,
     Person,
     Place,
-    Project,
     Proposal,
     Provenance,
     Telling,
@@ -445,13 +444,4 @@ def order(batch: Batch, *, by: Person | None, now: datetime) -> Job | None:
     """Have the proposals of a batch made in the background; None where a job is on it already, or it has no help."""
     if not batch.help:
         return None
-    under_way = Job.objects.filter(
-        project_id=batch.project_id,
-        kind="proposals",
-        ids={"batch": batch.pk},
-        state__in=[Job.State.QUEUED, Job.State.RUNNING],
-    )
-    if under_way.exists():
-        return None
-    project = Project.objects.get(pk=batch.project_id)
-    return jobs.enqueue(project=project, kind="proposals", ids={"batch": batch.pk}, by=by, now=now)
+    return jobs.enqueue_once(batch=batch, kind="proposals", by=by, now=now)

@@ -719,16 +719,7 @@ def _look(
 
 def start(*, batch: Batch, now: datetime, by: Person | None = None) -> Job | None:
     """Have what is open in a batch asked in the background; None where a job is on it already."""
-    under_way = Job.objects.filter(
-        project_id=batch.project_id,
-        kind="predictions",
-        ids={"batch": batch.pk},
-        state__in=[Job.State.QUEUED, Job.State.RUNNING],
-    )
-    if under_way.exists():
-        return None
-    project = Project.objects.get(pk=batch.project_id)
-    return jobs.enqueue(project=project, kind="predictions", ids={"batch": batch.pk}, by=by, now=now)
+    return jobs.enqueue_once(batch=batch, kind="predictions", by=by, now=now)
 
 
 def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetime) -> Job | None:

@@ -208,6 +208,7 @@ def by_batch(project: Project, found: Iterable[Share]) -> list[Cost]:
     ]
 
 
+HOURS = (*(f"hours_{kind}" for kind in ledger.KINDS), "hours")
 PAYMENTS = (
     "person",
     "pseudonym",
@@ -216,10 +217,7 @@ PAYMENTS = (
     "kind",
     "items",
     "skipped",
-    "hours_submitted",
-    "hours_skipped",
-    "hours_returned",
-    "hours",
+    *HOURS,
     "rate",
     "amount",
     "currency",
@@ -234,7 +232,7 @@ def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
         for one in Membership.objects.filter(project=project, person__in=found).select_related("person")
     }
     ids = dict(CrowdEntry.objects.filter(person__in=found).values_list("person_id", "external_id"))
-    numeric = {"items", "skipped", "amount", *(name for name in PAYMENTS if name.startswith("hours"))}
+    numeric = {"items", "skipped", "amount", *HOURS}
     columns = tuple(sheets.Column(name, numeric=name in numeric) for name in PAYMENTS)
     rows = [
         (

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 import tableqa
-from annotation import access, uploads, visibility
+from annotation import access, jobs, uploads, visibility
 from annotation.drawing import list_tables, record_tables
 from annotation.forms.imports import LICENCES, SEPARATORS, ChoicesForm, UploadForm, chosen_columns
 from annotation.journeys import importing, previewing, restoring
@@ -38,9 +38,7 @@ def sources(request: PageRequest, slug: str) -> HttpResponse:
     """Every source that is whole, and the imports that are under way."""
     actor = access.actor(request)
     project = access.project(actor, slug, Permission.SEE_PROGRESS)
-    under_way = Job.objects.filter(
-        project=project, kind="import", state__in=[Job.State.QUEUED, Job.State.RUNNING]
-    )
+    under_way = jobs.under_way(project=project, kind="import")
     page = cut(request, _ready(project))
     context = {
         "project": project,

@@ -11,11 +11,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation import access, visibility
+from annotation import access, jobs, visibility
 from annotation.drawing import list_tables
 from annotation.forms.perturbing import PerturbForm
 from annotation.journeys import perturbing
-from annotation.models import Job, PerturbationRun, Project
+from annotation.models import PerturbationRun, Project
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, page, refusals_on
@@ -34,9 +34,7 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
             now = timezone.now()
             run = perturbing.plan_run(project=project, by=actor.person, now=now, **form.cleaned_data)
             return redirect("job", perturbing.start(run=run, by=actor.person, now=now).public_id)
-    under_way = Job.objects.filter(
-        project=project, kind="perturb", state__in=[Job.State.QUEUED, Job.State.RUNNING]
-    )
+    under_way = jobs.under_way(project=project, kind="perturb")
     shown = cut(request, _runs(project))
     context = {
         "project": project,

@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from annotation import access, uploads, visibility
+from annotation import access, jobs, uploads, visibility
 from annotation.drawing import list_tables
 from annotation.drawing.figures import TEXTS, Figure, Subject, content_type
 from annotation.forms.study import StudyForm
-from annotation.models import Batch, Job, Project
+from annotation.models import Batch, Project
 from annotation.roles import Permission
 from annotation.studying import applying, missing, standing, words, writing
 from annotation.studying.planning import Plan
@@ -52,9 +52,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
                 done = _act(request, project, said, form.cleaned_data["text"], context)
                 if done is not None:
                     return done
-    under_way = Job.objects.filter(
-        project=project, kind="study", state__in=[Job.State.QUEUED, Job.State.RUNNING]
-    )
+    under_way = jobs.under_way(project=project, kind="study")
     here = standing.of_project(project, now=timezone.now(), derived=False, left=False)
     sees_gold = _sees_gold(request, project)
     text = writing.written(here, gold=sees_gold)

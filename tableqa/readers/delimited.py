@@ -1,7 +1,7 @@
 """Text files whose fields are parted by a tab or comma and quoted as RFC 4180 says: a quote in a field is doubled."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of
@@ -18,6 +18,18 @@ from tableqa.readers.reader import (
 from tableqa.readers.records import ADDED
 from tableqa.readers.text_form import fields_of_lines, separator_name
 from tableqa.tables import Table, TableError
+
+
+def ragged(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejected:
+    """A row with more or fewer cells than there are columns."""
+    what = phrase(
+        "the row has {number} fields, the first line names {expected}",
+        number=len(cells),
+        expected=len(names),
+    )
+    mend = phrase("Check that the file is complete. A field with the separator or a line break needs quotes")
+    all_names = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
+    return Rejected(ReaderError(path, line, what, mend), dict(zip(all_names, cells, strict=False)))
 
 
 def read_delimited(
@@ -90,17 +102,7 @@ def read_questions(
     with_reasons = all(name in header for name in ADDED)
     for line, fields in rows:
         if len(fields) != len(header):
-            what = phrase(
-                "the row has {number} fields, the first line names {expected}",
-                number=len(fields),
-                expected=len(header),
-            )
-            mend = phrase(
-                "Check that the file is complete. A field with the separator or a line break needs quotes"
-            )
-            names = [*header, *(f"column {at + 1}" for at in range(len(header), len(fields)))]
-            error = ReaderError(path, line, what, mend)
-            yield line, Rejected(error, dict(zip(names, fields, strict=False)))
+            yield line, ragged(path, line, fields, header)
             continue
         row = dict(zip(header, fields, strict=True))
         yield line, {name: text for name, text in row.items() if not with_reasons or name not in ADDED}

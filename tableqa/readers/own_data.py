@@ -26,7 +26,7 @@ from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
-from tableqa.readers.delimited import read_delimited
+from tableqa.readers.delimited import ragged, read_delimited
 from tableqa.readers.mapped import USUAL, is_table_text, retitled, table_from
 from tableqa.readers.reader import (
     Credit,
@@ -771,16 +771,7 @@ def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields
             yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
             continue
         if len(cells) != len(names):
-            what = phrase(
-                "the row has {number} fields, the first line names {expected}",
-                number=len(cells),
-                expected=len(names),
-            )
-            mend = phrase(
-                "Check that the file is complete. A field with the separator or a line break needs quotes"
-            )
-            names_given = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
-            yield Rejected(ReaderError(path, line, what, mend), dict(zip(names_given, cells, strict=False)))
+            yield ragged(path, line, cells, names)
             continue
         yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
 
