@@ -93,7 +93,7 @@ def make(folder: Path, *, now: datetime) -> Backup:
         _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA)
         files = {path: (file_digest(part / path), (part / path).stat().st_size) for path in _files(part)}
         backup = Backup(connection.vendor, now.isoformat(), migrations, rows, files, named)
-        content = {"format": FORMAT, **vars(backup)}
+        content = {"format": FORMAT, **vars(backup), "lacking": backup.lacking}
         (part / MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         _sync(part)
         part.rename(folder)

@@ -13,7 +13,15 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Cast
 
 from annotation import immutable, inventory
-from annotation.models import IndexedItem, Invitation, Person, SavedView, SearchIndex, Snapshot
+from annotation.models import (
+    IndexedItem,
+    Invitation,
+    Person,
+    SavedView,
+    SearchIndex,
+    Snapshot,
+    StagedAnnotator,
+)
 
 NAME: Final = "Erased person"
 COLUMNS: Final = ("name", "email", "crowd_entry__external_id", "crowd_entry__session_id")
@@ -32,7 +40,8 @@ class Names:
         self.words = [word for person in people for word in _words(*person)]
         forms = sorted({unicodedata.normalize(form, word) for word in self.words for form in ("NFC", "NFD")})
         spaced = (r"\s+".join(map(re.escape, word.split())) for word in forms)
-        self.pattern = re.compile("|".join(rf"(?<!\w){word}(?!\w)" for word in spaced), re.IGNORECASE)
+        words = "|".join(rf"(?<!\w){word}(?!\w)" for word in spaced)
+        self.pattern = re.compile(words or r"(?!)", re.IGNORECASE)
 
     def named(self, field: str) -> Q:
         """Texts that may hold a name; `pattern` is exact.
@@ -86,6 +95,10 @@ class Names:
                 table, field = column.split(".")
                 rows = inventory.model_of(table)._default_manager.all()
                 self.replace(rows.filter(**{f"{path}__in": projects}) if path else rows, field)
+        staged = StagedAnnotator.objects.filter(label_import__batch__project__in=projects)
+        for annotator in staged.select_related("label_import"):
+            if self.pattern.search(annotator.name):
+                annotator.label_import.delete()
         # Figures quote skip reasons, and those of closed batches are never computed again by themselves.
         Snapshot.objects.filter(project__in=projects).delete()
         for view in SavedView.objects.filter(project__in=projects):

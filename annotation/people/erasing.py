@@ -30,7 +30,6 @@ from annotation.models import (
     Inquiry,
     Invitation,
     Job,
-    LabelImport,
     Membership,
     Person,
     Project,
@@ -103,9 +102,6 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         _delete_unsubmitted(person)
         ApiToken.objects.filter(person=person).delete()
         Invitation.objects.filter(accepted_by=person).update(name="")
-        LabelImport.objects.filter(
-            annotators__name=person.name, batch__project__in=_projects(person)
-        ).delete()
         Names(*members(pk=person.pk).values()).take_out_of(list(_projects(person)))
         # The id makes way for something that is nobody's, and stays one of a kind within its link.
         CrowdEntry.objects.filter(person=person).update(

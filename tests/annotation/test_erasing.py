@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -25,6 +25,7 @@ from django.test import Client
 from django.urls import resolve, reverse
 
 from annotation import events, jobs, uploads
+from annotation.erased_names import NAME as NOBODY
 from annotation.explorer import index
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import (
@@ -119,9 +120,9 @@ def her(world: World) -> Person:
     taken = world.take(batch, "ottilie")
     assert taken is not None
     annotating.save_draft(assignment=taken, response={"data": {"label": NAME}}, revision=0, now=NOON)
-    LabelImport.objects.create(batch=batch, digest="0" * 64, started_at=NOON).annotators.create(
-        number=0, name=NAME
-    )
+    staged = LabelImport.objects.create(batch=batch, digest="0" * 64, started_at=NOON).annotators
+    staged.create(number=0, name="Somebody else")
+    staged.create(number=1, name=NAME.upper())
     return person
 
 
@@ -354,7 +355,7 @@ def test_somebody_without_a_name_or_address_of_their_own_changes_nobodys_texts(w
     taken = world.take(world.batch(), "bo")
     assert taken is not None
     annotating.skip(assignment=taken, reason="Two rows are the same.", now=NOON)
-    Person.objects.filter(pk=world.ada.pk).update(name=erasing.NAME, email=None)
+    Person.objects.filter(pk=world.ada.pk).update(name=NOBODY, email=None)
     world.ada.refresh_from_db()
 
     erasing.erase(person=world.ada, by=world.ada, now=LATER)
@@ -457,8 +458,8 @@ def test_her_name_leaves_the_keys_of_every_column_of_json(world: World, her: Per
     assert holding(database()) == []
     job.refresh_from_db()
     changed = {
-        "people": {erasing.NAME: "An annotator", "ottilie": "Bo"},
-        erasing.NAME: [{erasing.NAME: 1}],
+        "people": {NOBODY: "An annotator", "ottilie": "Bo"},
+        NOBODY: [{NOBODY: 1}],
         "to": 2,
     }
     assert job.ids == job.result == changed
@@ -477,11 +478,13 @@ def test_a_name_in_small_letters_leaves_the_people_of_an_import(world: World) ->
     erasing.erase(person=world.ada, by=world.ada, now=LATER)
 
     job.refresh_from_db()
-    assert job.ids["mapping"] == {"people": {erasing.NAME: "Ada"}, "fields": {"label": "label"}}
+    assert job.ids["mapping"] == {"people": {NOBODY: "Ada"}, "fields": {"label": "label"}}
 
 
 @pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
-def test_a_name_is_found_in_another_unicode_form(world: World, forms: tuple[str, str]) -> None:
+def test_a_name_is_found_in_another_unicode_form(
+    world: World, forms: tuple[Literal["NFC", "NFD"], ...]
+) -> None:
     account, written = (unicodedata.normalize(form, "Zoë Ödön") for form in forms)
     Person.objects.filter(pk=world.ada.pk).update(name=account)
     taken = world.take(world.batch(), "bo")

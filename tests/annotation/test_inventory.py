@@ -129,7 +129,7 @@ def folders(source: str) -> Iterator[str]:
             node = node.values[0]
         if isinstance(node, ast.Name) and node.id in values:
             node = values[node.id]
-        return node.value.split("/")[0] if isinstance(node, ast.Constant) else "?"
+        return str(node.value).split("/")[0] if isinstance(node, ast.Constant) else "?"
 
     for node in nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and is_root(node.left):

@@ -298,6 +298,9 @@ def test_a_file_that_the_database_names_and_that_is_gone_is_named_by_backup_and_
         with pytest.raises(CommandError, match="1 files that the database names are not in the backup"):
             call_command(command, tmp_path / "backup", *options)
         assert f"{name} is missing" in capsys.readouterr().err
+        assert json.loads((tmp_path / "backup/manifest.json").read_text())["lacking"] == [
+            f"{name} is missing"
+        ]
 
 
 @pytest.mark.parametrize("which", ["data", "manifest", "judged", "predictions"])
