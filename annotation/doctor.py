@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -374,16 +374,13 @@ def _sources() -> Iterator[str]:
 
 def _jobs() -> Iterator[str]:
     """A job that says it is being worked at is."""
-    silent = Job.objects.filter(~_alive(jobs.clock()), state=Job.State.RUNNING).select_related("project")
-    for job in silent[:100]:
+    now, most = jobs.clock(), jobs.FORGOTTEN_AFTER
+    silent = Job.objects.filter(~Q(heartbeat__range=(now - most, now + most)), state=Job.State.RUNNING)
+    for job in silent.select_related("project")[:100]:
         yield SelfHealing(
             f"job {job.public_id} ({job.kind}) of {job.project.slug} is marked running, but its last "
             f"heartbeat was at {job.heartbeat:%Y-%m-%d %H:%M}; a new worker will take it over"
         )
-
-
-def _alive(now: datetime) -> Q:
-    return Q(heartbeat__range=(now - jobs.FORGOTTEN_AFTER, now + jobs.FORGOTTEN_AFTER))
 
 
 def _uploads() -> Iterator[str]:

@@ -218,10 +218,6 @@ def _types(study: Study) -> list[str]:
     return list(dict.fromkeys(batch["type"] for batch in study.manifest["batches"]))
 
 
-def _guidelines(study: Study, key: str) -> list[Mapping[str, Any]]:
-    return [one for one in study.manifest["guidelines"] if one["type"] == key]
-
-
 def _instructions(study: Study, task: TaskType) -> list[str]:
     """The lines above the items of this task type, each once: variants and settings of batches may change them."""
     batches = [batch for batch in study.manifest["batches"] if batch["type"] == task.key]
@@ -247,7 +243,7 @@ def _tasks(study: Study) -> Iterator[Block]:
             )
         else:
             yield Paragraph("No picture of this task type comes with Askew. Add a screenshot.", missing=True)
-        versions = _guidelines(study, key)
+        versions = [version for version in study.manifest["guidelines"] if version["type"] == key]
         if not versions:
             yield Paragraph("Nobody has annotated an item of this task type yet.", missing=True)
         for version in versions:

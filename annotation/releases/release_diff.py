@@ -101,16 +101,15 @@ def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]
         if count_was != count_now:
             yield f"{name}: {count_was} -> {count_now}"
     names = {batch["id"]: batch["name"] for batch in [*one["batches"], *other["batches"]]}
-    figures = [{_figure(f): f["value"] for f in manifest["agreement"]} for manifest in (one, other)]
+    figures = [
+        {(f["batch"], f["measure"], f["statistic"]): f["value"] for f in manifest["agreement"]}
+        for manifest in (one, other)
+    ]
     for figure in sorted(figures[0].keys() | figures[1].keys()):
         batch, measure, statistic = figure
         value_was, value_now = figures[0].get(figure), figures[1].get(figure)
         if value_was != value_now:
             yield f"{statistic} of {measure} in {names[batch]}: {value_was} -> {value_now}"
-
-
-def _figure(figure: Mapping[str, Any]) -> tuple[str, str, str]:
-    return figure["batch"], figure["measure"], figure["statistic"]
 
 
 def _file(name: str, before: Path, after: Path) -> FileDiff:

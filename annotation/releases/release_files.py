@@ -51,7 +51,6 @@ from annotation.releases.wordings import is_wording
 from tableqa import verdicts
 from tableqa.by_place import by_place
 from tableqa.canonical import Worded, canonical, digest, file_digest
-from tableqa.evidence import CellRef
 from tableqa.mixing import Part
 from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
@@ -274,15 +273,12 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
         if (source, id) in raw.excluded:
             continue
         instance = automatic.again(line, original)
-        made = automatic.records(format, raw.datasets[source], original, instance, _cells(line))
+        cells = [(row, column) for row, column in line.get("cells", ())]
+        made = automatic.records(format, raw.datasets[source], original, instance, cells)
         yield [
             _export(raw, format, part, record, source, id if record["id"] == id else original.id)
             for part, record in made
         ]
-
-
-def _cells(line: Mapping[str, Any]) -> list[CellRef]:
-    return [(row, column) for row, column in line.get("cells", ())]
 
 
 def _export(raw: Raw, format: str, part: str, record: dict[str, Any], source: str, example: str) -> Export:
