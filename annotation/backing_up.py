@@ -146,25 +146,25 @@ def restore(folder: Path) -> Backup:
     Raises Impossible: the backup is damaged, of another database, of a version that this one cannot migrate, or
     the place is taken.
     """
-    found = read(folder)
-    if found.engine != connection.vendor:
+    backup = read(folder)
+    if backup.engine != connection.vendor:
         raise Impossible(
-            f"The backup is from {found.engine}, but DATABASE_URL names {connection.vendor}. Use a "
+            f"The backup is from {backup.engine}, but DATABASE_URL names {connection.vendor}. Use a "
             "database of the same kind."
         )
-    if reason := migration_state.incompatibility(found.migrations):
+    if reason := migration_state.incompatibility(backup.migrations):
         raise Impossible(f"The backup is {reason}.")
     media = Path(settings.MEDIA_ROOT)
     if media.exists() and any(path.is_file() for path in media.rglob("*")):
         raise Impossible(f"{media} contains files. Restore into an empty ASKEW_DATA_DIR.")
-    database = _databases[found.engine]
+    database = _databases[backup.engine]
     if _tables():
         raise Impossible("The database in DATABASE_URL contains tables. Restore into an empty database.")
     try:
         if (folder / MEDIA).exists():
             shutil.copytree(folder / MEDIA, media, dirs_exist_ok=True)
-        database.load(folder / DATABASES[found.engine])
-        _require_rows(found.rows)
+        database.load(folder / DATABASES[backup.engine])
+        _require_rows(backup.rows)
     except BaseException:
         shutil.rmtree(media.resolve(), ignore_errors=True)
         if media.is_symlink():
@@ -172,7 +172,7 @@ def restore(folder: Path) -> Backup:
         with suppress(DatabaseError):  # it is away: what was loaded was not committed
             database.empty()
         raise
-    return found
+    return backup
 
 
 def _require_rows(expected: Mapping[str, int]) -> None:
@@ -187,15 +187,15 @@ def _require_rows(expected: Mapping[str, int]) -> None:
 
 def named_files() -> dict[str, str]:
     """Every file that the database names, by its path below the data folder; its digest, or "" where it names none."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for release in Release.objects.filter(ready_at__isnull=False).iterator():
         claimed = {name: file["sha256"] for name, file in release.manifest.get("files", {}).items()}
         manifest = hashlib.sha256((canonical(release.manifest) + "\n").encode()).hexdigest()
         for name, sha256 in {RELEASE_MANIFEST: manifest, **claimed}.items():
-            found[f"releases/{release.public_id}/{name}"] = sha256
+            digests[f"releases/{release.public_id}/{name}"] = sha256
     for run in Job.objects.filter(kind=evaluation_runs.KIND):
-        found |= evaluation_runs.files(run)
-    return found | {str(upload.file.name): "" for _, upload in waiting_uploads() if upload is not None}
+        digests |= evaluation_runs.files(run)
+    return digests | {str(upload.file.name): "" for _, upload in waiting_uploads() if upload is not None}
 
 
 def waiting_uploads() -> Iterator[tuple[Job, Upload | None]]:
@@ -247,8 +247,8 @@ def _is_rebuilt(path: str) -> bool:
 def _files(folder: Path) -> Iterator[str]:
     """Every file below a folder, by its path from there; links are none of ours. A folder may go while it is looked at."""
     walked = os.walk(folder, onerror=_unless_it_is_gone)
-    found = (Path(top) / name for top, _, names in walked for name in names)
-    for path in sorted(found):
+    paths = (Path(top) / name for top, _, names in walked for name in names)
+    for path in sorted(paths):
         if path.is_file() and not path.is_symlink():
             yield path.relative_to(folder).as_posix()
 
@@ -273,14 +273,14 @@ def _sync(folder: Path) -> None:
 
 def _rows() -> dict[str, int]:
     """How many rows each table has, as this transaction sees it."""
-    found = {}
+    counts = {}
     with connection.cursor() as cursor:
         for name in sorted(_tables()):
             if name.startswith("sqlite_"):
                 continue  # SQLite's own: statistics of ANALYZE
             cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)}")  # nosec B608
-            found[name] = cursor.fetchone()[0]
-    return found
+            counts[name] = cursor.fetchone()[0]
+    return counts
 
 
 def _tables() -> list[str]:

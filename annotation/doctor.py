@@ -65,8 +65,8 @@ class SelfHealing(str):
 def findings() -> list[str]:
     """One sentence for each inconsistency; none on a healthy database. See `SelfHealing`."""
     with _snapshot():
-        found = _found("checks")
-    return found + _found("file_checks")
+        sentences = _found("checks")
+    return sentences + _found("file_checks")
 
 
 def _found(checks: str) -> list[str]:
@@ -103,10 +103,10 @@ def _snapshot() -> Iterator[None]:
 def _places() -> Iterator[str]:
     live = Exists(Assignment.objects.filter(place_id=OuterRef("pk"), state__in=["leased", "submitted"]))
     for place in Place.objects.annotate(live=live).exclude(taken=F("live")).select_related("item")[:100]:
-        said, found = (
+        marked, actual = (
             ("taken", "no assignment holds it") if place.taken else ("free", "an assignment holds it")
         )
-        yield f"slot {place.number} of item {place.item.public_id} is marked {said}, but {found}"
+        yield f"slot {place.number} of item {place.item.public_id} is marked {marked}, but {actual}"
 
 
 def _items() -> Iterator[str]:
@@ -198,16 +198,16 @@ def _batches() -> Iterator[str]:
 def _tallies() -> Iterator[str]:
     states = [state.value for state in Assignment.State]
     counted = Assignment.objects.values_list("batch_id", "person_id", "state").annotate(n=Count("pk"))
-    found = {(batch, person, state): n for batch, person, state, n in counted}
+    counts = {(batch, person, state): n for batch, person, state, n in counted}
     seen = set()
     for tally in Tally.objects.select_related("batch"):
         for state in states:
             key = (tally.batch_id, tally.person_id, state)
             seen.add(key)
-            said, there = getattr(tally, state), found.get(key, 0)
-            if said != there:
-                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {said}, not {there}"
-    for batch_id, person_id, state in found.keys() - seen:
+            stored, there = getattr(tally, state), counts.get(key, 0)
+            if stored != there:
+                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {stored}, not {there}"
+    for batch_id, person_id, state in counts.keys() - seen:
         yield f"person {person_id} in batch {batch_id} has {state} assignments but no counts"
 
 
@@ -225,17 +225,19 @@ def _accounts() -> Iterator[str]:
 def _said() -> Iterator[str]:
     """Agreement goes by the fingerprints of what was submitted."""
     rows = Assignment.objects.filter(Q(said__isnull=False) | Q(state="submitted")).order_by("pk")
-    for key, state, said, response in rows.values_list(
+    for key, state, fingerprint, response in rows.values_list(
         "public_id", "state", "said", "annotation__response"
     ).iterator(chunk_size=2000):
-        if response is None or said != queue.fingerprint(response):
+        if response is None or fingerprint != queue.fingerprint(response):
             yield f"assignment {key} is {state}, and its response does not match the fingerprint in the log"
 
 
 def _log() -> Iterator[str]:
     """What the log says last of an assignment is what it is."""
-    said = Event.objects.filter(thing="assignment", thing_id=OuterRef("pk")).order_by("-pk").values("after")
-    told = Assignment.objects.annotate(told=Subquery(said[:1]))
+    last_state = (
+        Event.objects.filter(thing="assignment", thing_id=OuterRef("pk")).order_by("-pk").values("after")
+    )
+    told = Assignment.objects.annotate(told=Subquery(last_state[:1]))
     for assignment in told.filter(~Q(told=F("state")) | Q(told__isnull=True))[:100]:
         last = f"says {assignment.told}" if assignment.told else "has no entry"
         yield f"assignment {assignment.public_id} is {assignment.state}, and the log {last}"
@@ -251,14 +253,14 @@ def _log_of_states() -> Iterator[str]:
             f"{event.after!r}, but that entry starts from {event.before or 'nothing'!r} (event "
             f"{event.pk}): an entry between them was deleted"
         )
-    said: dict[int, list[str]] = {}
+    states: dict[int, list[str]] = {}
     log = Event.objects.filter(thing="batch", after__in=["planned", "open", "paused", "closed"]).order_by(
         "pk"
     )
     for batch_id, after in log.values_list("thing_id", "after"):
-        said.setdefault(batch_id, []).append(after)
+        states.setdefault(batch_id, []).append(after)
     for batch in Batch.objects.all():
-        told = said.get(batch.pk, [])
+        told = states.get(batch.pk, [])
         wanted = ["planned", *(["open"] if batch.opened_at else []), *(["closed"] if batch.closed_at else [])]
         missing = [word for word in wanted if word not in told]
         if missing:

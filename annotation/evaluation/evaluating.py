@@ -123,8 +123,8 @@ def group(example: tableqa.Example) -> str:
     superlative in the question does, as in FREB-TQA's lexical rule.
     """
     for name in ("req_comparison", "rep_comparison"):
-        if isinstance(said := example.meta.get(name), bool):
-            return COMPARISON if said else ""
+        if isinstance(compares := example.meta.get(name), bool):
+            return COMPARISON if compares else ""
     return COMPARISON if comparisons(example.question) else ""
 
 
@@ -322,9 +322,9 @@ def model_of(
     if name not in predictors and name == BUNDLED:
         return _bundled()
     if name not in predictors:
-        known = ", ".join(sorted({BUNDLED, *predictors}))
+        names = ", ".join(sorted({BUNDLED, *predictors}))
         raise LookupError(
-            gettext("There is no predictor {name!r}. Available: {known}.").format(name=name, known=known)
+            gettext("There is no predictor {name!r}. Available: {known}.").format(name=name, known=names)
         )
     if predictors[name]["protocol"] == "chat":
         return _chat(replace(chat_model(predictors, name), meter=meter))
@@ -340,10 +340,10 @@ def _bundled() -> Ask:
 
     def ask(example: tableqa.Example) -> dict[str, Any]:
         with one_at_a_time:
-            (found,) = model.predict_batch([PredictRequest.about(example)])
-        if isinstance(found, ProtocolError):
-            return {"answers": [], "text": "", "error": str(found)}
-        return {"answers": list(found.answers), "text": found.text, "model": found.model}
+            (prediction,) = model.predict_batch([PredictRequest.about(example)])
+        if isinstance(prediction, ProtocolError):
+            return {"answers": [], "text": "", "error": str(prediction)}
+        return {"answers": list(prediction.answers), "text": prediction.text, "model": prediction.model}
 
     return ask
 
@@ -371,27 +371,27 @@ def _predicting(entry: Mapping[str, Any], meter: QuestionMeter | None) -> Ask:
         _require_few(unusable)
         for attempt in itertools.count(1):
             try:
-                found = once(PredictRequest.about(example))
+                prediction = once(PredictRequest.about(example))
             except ChatError as error:
                 raise EvaluationError(str(error)) from None
             except Unanswered as unanswered:
                 if unanswered.kind == "too_large":
                     # A model that cannot read a table gives no answer to it, which is wrong and is kept as it is.
-                    said = {"answers": [], "text": "", "error": str(unanswered)}
+                    record = {"answers": [], "text": "", "error": str(unanswered)}
                     if not unanswered.state:
-                        return said
+                        return record
                     unusable.count(str(unanswered))
-                    return {**said, "state": unanswered.state}
+                    return {**record, "state": unanswered.state}
                 if attempt == TRIES or unanswered.state == "parameters":
                     raise EvaluationError(f"{model.model}: {unanswered}") from None
                 time.sleep(unanswered.pause or 0.2 * 2**attempt)
                 continue
-            said = {"answers": list(found.answers), "text": found.text, "model": found.model}
-            if found.state:
+            record = {"answers": list(prediction.answers), "text": prediction.text, "model": prediction.model}
+            if prediction.state:
                 unusable.count(gettext("The reply holds no list of answers."))
-                return {**said, "state": found.state}
+                return {**record, "state": prediction.state}
             unusable.count("")
-            return said
+            return record
         raise AssertionError
 
     return ask

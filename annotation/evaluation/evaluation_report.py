@@ -229,7 +229,7 @@ BY_PLACE = {
 
 def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
     """Accuracy by where the rows, or the columns, of the answer stand; beside it that of the tables as they are."""
-    made = []
+    figures = []
     for what, places in POSITIONS.items():
         kinds = {gettext("unchanged"): ORIGINAL, **{gettext(place): kind for place, kind in places.items()}}
         if not all(any(one.row(kind) for one in models.values()) for kind in places.values()):
@@ -240,7 +240,7 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
         ]
         name, (title, head) = f"position-{what}", map(gettext, BY_PLACE[what])
         axis = charts.axis_over(_ends(series), most=100)
-        made.append(
+        figures.append(
             Figure(
                 name,
                 title,
@@ -248,7 +248,7 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
                 Lines(list(kinds), series, axis),
             )
         )
-    return made
+    return figures
 
 
 def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
@@ -264,7 +264,7 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
             row = one.row(kind)
             if row is None or row.deviation is None:
                 continue
-            said = "; ".join(
+            sentence = "; ".join(
                 f"{seed}: {words.decimal(100 * value, 2)}"
                 for seed, value in row.seeds.items()
                 if value is not None
@@ -273,7 +273,7 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
             values = _of_seeds(one, kind)
             mean = sum(values) / len(values)
             cells = (text(kind), text(name), count(len(values)), Cell(words.decimal(mean, 2), mean))
-            rows.append((*cells, deviation, text(said)))
+            rows.append((*cells, deviation, text(sentence)))
     columns = (
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Model"), numeric=False),
@@ -439,9 +439,9 @@ def _page(report: Report) -> str:
 
 def _style(name: str) -> str:
     """One of our style sheets, without its comments."""
-    found = finders.find(f"askew/{name}")
-    assert isinstance(found, str), f"{name} lies among the static files"  # nosec
-    return re.sub(r"/\*.*?\*/\s*", "", Path(found).read_text(encoding="utf-8"), flags=re.DOTALL)
+    path = finders.find(f"askew/{name}")
+    assert isinstance(path, str), f"{name} lies among the static files"  # nosec
+    return re.sub(r"/\*.*?\*/\s*", "", Path(path).read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def _safe(markup: str) -> SafeString:

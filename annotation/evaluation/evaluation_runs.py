@@ -46,8 +46,8 @@ LONGEST_NAME = 60
 
 def runs(release: Release) -> QuerySet[Job]:
     """The runs of a release, the newest first, whatever became of them."""
-    found = Job.objects.filter(project=release.project_id, kind=KIND, ids__release=release.pk)
-    return found.select_related("made_by").order_by("-pk")
+    evaluations = Job.objects.filter(project=release.project_id, kind=KIND, ids__release=release.pk)
+    return evaluations.select_related("made_by").order_by("-pk")
 
 
 def finished(release: Release) -> QuerySet[Job]:
@@ -156,11 +156,11 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         evaluating.collect(benchmark, ask, predictions, progress=progress, crew=crew)
     else:
         _take(Upload.objects.get(pk=job.ids["upload"]), predictions)
-    said = benchmark.predictions(predictions)
-    total = len(said)
+    answers = benchmark.predictions(predictions)
+    total = len(answers)
     asked = evaluating.asked(benchmark, seen=lambda number: progress(min(number, total - 1), total))
     by_rule = {
-        rule: evaluating.judged(asked, said, leave_out_missing=job.ids["leave_out_missing"], match=rule)
+        rule: evaluating.judged(asked, answers, leave_out_missing=job.ids["leave_out_missing"], match=rule)
         for rule in SIDE_BY_SIDE
     }
     judgement = by_rule[SIDE_BY_SIDE[0]]
@@ -171,7 +171,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
     return {
         "evaluation": release.public_id,
         "models": sorted(_models(predictions)),
-        "predictions": len(said),
+        "predictions": len(answers),
         "instances": len(judgement.judged),
         "missing": judgement.missing,
         "states": dict(evaluating.count_states(predictions)) if job.ids["predictor"] else {},
@@ -193,12 +193,12 @@ jobs.afterwards(KIND)(uploads.forget_of)
 
 def _models(predictions: Path) -> set[str]:
     """The models that the records name, as a predictor's answers do."""
-    found = set()
+    models = set()
     with predictions.open(encoding="utf-8-sig") as lines:
         for line in lines:
             if '"model"' in line and isinstance(named := json.loads(line).get("model"), str):
-                found.add(named)
-    return found
+                models.add(named)
+    return models
 
 
 # -- side by side -----------------------------------------------------------------------------------

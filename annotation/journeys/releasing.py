@@ -288,29 +288,29 @@ def change_options(*, project: Project, terms: Mapping[str, Any], by: Person | N
     project.release = terms
 
 
-def _formats(given: Sequence[str], mix: int | None) -> list[str]:
+def _formats(chosen: Sequence[str], mix: int | None) -> list[str]:
     """The formats in the order of `FORMATS`. Refuses unknown ones, none, and mixes that none of them supports."""
-    if unknown := [format for format in given if format not in FORMATS]:
+    if unknown := [format for format in chosen if format not in FORMATS]:
         refuse(
             "invalid_request",
             "There is no format {value!r}. Available: {formats}.",
             value=unknown[0],
             formats=", ".join(FORMATS),
         )
-    if not given:
+    if not chosen:
         refuse(
             "invalid_request",
             "Choose at least one format. Available: {formats}.",
             formats=", ".join(FORMATS),
         )
-    if mix is not None and not set(given) & set(mixing.FORMATS):
+    if mix is not None and not set(chosen) & set(mixing.FORMATS):
         refuse(
             "invalid_request",
             "The format {value} does not support mixes. Formats that do: {formats}.",
-            value=", ".join(given),
+            value=", ".join(chosen),
             formats=", ".join(mixing.FORMATS),
         )
-    return release_files.in_order(given)
+    return release_files.in_order(chosen)
 
 
 def _require_finished_runs(project: Project, watermark: int) -> None:
@@ -432,20 +432,22 @@ def _pack(source: Path, target: Path) -> None:
 
 def changed_items(release: Release) -> QuerySet[Decision]:
     """The decisions of a release that created changed examples, in the order in which they were made."""
-    made = changed_outcomes(release).filter(decision=OuterRef("pk"))
+    outcomes = changed_outcomes(release).filter(decision=OuterRef("pk"))
     batches = _batches(release)
-    found = Decision.objects.filter(Exists(made), item__batch__in=batches, event_id__lte=release.watermark)
-    return found.order_by("pk")
+    decisions = Decision.objects.filter(
+        Exists(outcomes), item__batch__in=batches, event_id__lte=release.watermark
+    )
+    return decisions.order_by("pk")
 
 
 def changed_outcomes(release: Release) -> QuerySet[Outcome]:
     """The outcomes that created changed examples, but for those that the files of the release leave out."""
-    made, ids = Outcome.objects.filter(example__isnull=False), defaultdict[str, list[str]](list)
+    outcomes, ids = Outcome.objects.filter(example__isnull=False), defaultdict[str, list[str]](list)
     for source, id in excluded(release.manifest):
         ids[source].append(id)
     for source, left_out in ids.items():
-        made = made.exclude(example__source__name=source, example__external_id__in=left_out)
-    return made
+        outcomes = outcomes.exclude(example__source__name=source, example__external_id__in=left_out)
+    return outcomes
 
 
 # -- the methods appendix ---------------------------------------------------------------------------
@@ -650,8 +652,8 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
 
 def _moment(watermark: int) -> datetime:
     """When the last event that counts took place; long ago where there is none."""
-    found = Event.objects.filter(pk=watermark).values_list("at", flat=True).first()
-    return found or datetime.min.replace(tzinfo=UTC)
+    at = Event.objects.filter(pk=watermark).values_list("at", flat=True).first()
+    return at or datetime.min.replace(tzinfo=UTC)
 
 
 def _watermark(project: Project) -> int:
@@ -660,8 +662,8 @@ def _watermark(project: Project) -> int:
 
 
 def _batches(release: Release) -> list[Batch]:
-    found = _opened(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
-    return list(found.select_related("feeds_from", "definition").order_by("pk"))
+    batches = _opened(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+    return list(batches.select_related("feeds_from", "definition").order_by("pk"))
 
 
 def _opened(release: Release) -> QuerySet[Batch]:
@@ -714,12 +716,12 @@ def _items(batches: Sequence[Batch]) -> Sorted:
 
     Behind these its public id, and of its example what `_named` gives from the key on.
     """
-    found = Sorted(9, key=4)
+    items = Sorted(9, key=4)
     rows = Item.objects.filter(batch__in=batches, is_gold=False)
     names = ("batch_id", "example__source__name", "example__external_id", "pk", "public_id", "example_id")
     beside = ("example__parent_id", "example__stored_table__digest", "example__source_id")
-    found.update(by_key.fields(rows, *names, *beside))
-    return found
+    items.update(by_key.fields(rows, *names, *beside))
+    return items
 
 
 def _runs(release: Release) -> list[PerturbationRun]:
@@ -748,17 +750,17 @@ def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
         for pk in run.chosen:
             wanted[pk] = 1
     for page in _named(wanted, Sorted(6, key=3)).pages(PAGE):
-        found = Example.objects.select_related("source", "stored_table").in_bulk(
+        examples = Example.objects.select_related("source", "stored_table").in_bulk(
             [pk for _, _, pk, *_ in page]
         )
         for source, _, pk, *_ in page:
             seen: set[tuple[str, int]] = set()
-            row = found[pk]
+            row = examples[pk]
             for run in runs:
                 if _holds(run.chosen, pk):
-                    made = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
-                    seen.update((of.kind, of.seed) for of in made)
-                    yield from automatic.lines(source, row.example(), made, lineage.marks(run, row))
+                    instances = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
+                    seen.update((of.kind, of.seed) for of in instances)
+                    yield from automatic.lines(source, row.example(), instances, lineage.marks(run, row))
 
 
 def _holds(ordered: Sequence[int], key: int) -> bool:
@@ -766,16 +768,16 @@ def _holds(ordered: Sequence[int], key: int) -> bool:
     return place < len(ordered) and ordered[place] == key
 
 
-def _named(keys: Iterable[int], found: Sorted) -> Sorted:
+def _named(keys: Iterable[int], items: Sorted) -> Sorted:
     """The examples with these keys as (source, id, key, parent, digest of the table, source's key), beside those there."""
     for chunk in by_key.pages(keys):
         rows = Example.objects.filter(among("pk", chunk))
-        found.update(
+        items.update(
             rows.values_list(
                 "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
             )
         )
-    return found
+    return items
 
 
 def _imported(release: Release) -> Iterator[int]:
@@ -861,7 +863,7 @@ _ORIGINAL = ("source__name", "external_id", "question", "answers", "stored_table
 
 def _originals(used: Sorted) -> Shelf[int, int]:
     """The keys of the originals of these examples, each where it or the first that was made of it stands."""
-    found: Shelf[int, int] = Shelf()
+    originals: Shelf[int, int] = Shelf()
     for page in used.pages(PAGE):
         above = {pk: parent for _, _, pk, parent, *_ in page if parent is not None}
         left = list(above.values())
@@ -872,8 +874,8 @@ def _originals(used: Sorted) -> Shelf[int, int]:
         for _, _, pk, *_ in page:
             while pk in above:
                 pk = above[pk]
-            found.add(pk, 1)
-    return found
+            originals.add(pk, 1)
+    return originals
 
 
 def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
@@ -1020,11 +1022,11 @@ def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iter
     for page in keys.pages(PAGE):
         chunk = [pk for _, _, _, pk, *_ in page]
         rows = Decision.objects.filter(among("item_id", chunk), event_id__lte=release.watermark)
-        found = {item: of_item for item, *of_item in rows.values_list("item_id", "pk", *_DECIDED)}
-        outcomes = _outcomes([pk for pk, *_ in found.values()])
+        decisions = {item: of_item for item, *of_item in rows.values_list("item_id", "pk", *_DECIDED)}
+        outcomes = _outcomes([pk for pk, *_ in decisions.values()])
         for batch, source, example, item, public_id, *_ in page:
-            if item in found:
-                pk, kind, reason, made_at, *by = found[item]
+            if item in decisions:
+                pk, kind, reason, made_at, *by = decisions[item]
                 yield (
                     1,
                     {
@@ -1057,9 +1059,9 @@ def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
         rests.setdefault(outcome, []).append(id)
     made = Example.objects.select_related("parent", "stored_table").defer("stored_table__content")
     examples = made.in_bulk([example for *_, example in rows if example is not None])
-    found: dict[int, list[Record]] = {}
+    by_decision: dict[int, list[Record]] = {}
     for pk, decision, id, response, example in rows:
-        found.setdefault(decision, []).append(
+        by_decision.setdefault(decision, []).append(
             {
                 "id": id,
                 "response": response,
@@ -1067,7 +1069,7 @@ def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
                 "example": _derived(examples[example]) if example is not None else None,
             }
         )
-    return found
+    return by_decision
 
 
 def _by(

@@ -139,8 +139,8 @@ def of_batch(batch: Batch) -> list[Share]:
 
 def own(person: Person, projects: Iterable[Project]) -> list[Share]:
     """One person's work in their projects, the newest batch first; in five queries."""
-    found = _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)))
-    return sorted(found, key=lambda share: -share.batch.pk)
+    own_shares = _shares(Q(of_person=person.pk), Batch.objects.filter(project__in=list(projects)))
+    return sorted(own_shares, key=lambda share: -share.batch.pk)
 
 
 def own_since(person: Person, projects: Iterable[Project], since: datetime) -> list[Share]:
@@ -152,19 +152,19 @@ def _shares(
     which: Q, batches: QuerySet[Batch], begin: datetime | None = None, end: datetime | None = None
 ) -> list[Share]:
     """What the ledger booked in a period, by batch, person and rate."""
-    known = {one.pk: one for one in batches.select_related("project")}
-    rows = ledger.rows(list(known.values()), which, begin, end)
+    by_key = {one.pk: one for one in batches.select_related("project")}
+    rows = ledger.rows(list(by_key.values()), which, begin, end)
     lines = _grouped(rows, lambda row: (row.batch, row.person, *sorted(row.pay.items())))
-    found = [Share(known[batch], rows) for (batch, *_), rows in lines.items()]
+    all_shares = [Share(by_key[batch], rows) for (batch, *_), rows in lines.items()]
     # What a correction took out in the same period leaves nothing.
-    return [one for one in found if any((one.items, one.skipped, one.amount, *one.micros.values()))]
+    return [one for one in all_shares if any((one.items, one.skipped, one.amount, *one.micros.values()))]
 
 
 def _grouped(rows: Iterable[ledger.Row], key: Callable[[ledger.Row], Any]) -> dict[Any, list[ledger.Row]]:
-    found: dict[Any, list[ledger.Row]] = {}
+    groups: dict[Any, list[ledger.Row]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return found
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 def summed(found: Iterable[Share]) -> Total:
@@ -226,12 +226,12 @@ PAYMENTS = (
 
 def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
     """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform stand in it."""
-    found = by_person(shares(project, period))
+    by_member = by_person(shares(project, period))
     members = {
         one.person_id: one
-        for one in Membership.objects.filter(project=project, person__in=found).select_related("person")
+        for one in Membership.objects.filter(project=project, person__in=by_member).select_related("person")
     }
-    ids = dict(CrowdEntry.objects.filter(person__in=found).values_list("person_id", "external_id"))
+    ids = dict(CrowdEntry.objects.filter(person__in=by_member).values_list("person_id", "external_id"))
     numeric = {"items", "skipped", "amount", *HOURS}
     columns = tuple(sheets.Column(name, numeric=name in numeric) for name in PAYMENTS)
     rows = [
@@ -249,6 +249,6 @@ def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
             sheets.Cell(share.currency),
         )
         for member in sorted(members.values(), key=lambda one: (one.person.name, one.pk))
-        for share in found[member.person_id]
+        for share in by_member[member.person_id]
     ]
     return sheets.Sheet("payments", f"Payments of {project.name}", columns, tuple(rows))

@@ -93,11 +93,11 @@ def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     Where another source has the same reader and split, or bears the reader's name, it is the source's own name: a file holds
     one source, and the ids in it are that source's.
     """
-    given = {one["name"]: (one["reader"], one["split"]) for one in sources}
-    alike = Counter(given.values())
+    by_name = {one["name"]: (one["reader"], one["split"]) for one in sources}
+    alike = Counter(by_name.values())
     return {
-        name: reader if alike[reader, split] == 1 and reader not in given.keys() - {name} else name
-        for name, (reader, split) in given.items()
+        name: reader if alike[reader, split] == 1 and reader not in by_name.keys() - {name} else name
+        for name, (reader, split) in by_name.items()
     }
 
 
@@ -283,8 +283,8 @@ class Raw:
         def decided() -> Iterator[tuple[Any, ...]]:
             for offset, record in decisions:
                 for number, outcome in enumerate(record["outcomes"]):
-                    if (made := outcome["example"]) is not None:
-                        derived[record["source"], made["id"]] = offset, number, made["parent"]
+                    if (example := outcome["example"]) is not None:
+                        derived[record["source"], example["id"]] = offset, number, example["parent"]
                 yield _decision(offset, record)
 
         self._db.executemany(f"INSERT INTO decisions VALUES (NULL, {', '.join('?' * 7)})", decided())  # nosec B608: question marks
@@ -331,8 +331,8 @@ class Raw:
 
     def annotations_of(self, item: str) -> list[Record]:
         """The annotation records of an item, in the order of the file."""
-        found = self._db.execute("SELECT place FROM annotations WHERE item = ? ORDER BY number", (item,))
-        return [self._files.at(self.folder / ANNOTATIONS, place) for (place,) in found.fetchall()]
+        places = self._db.execute("SELECT place FROM annotations WHERE item = ? ORDER BY number", (item,))
+        return [self._files.at(self.folder / ANNOTATIONS, place) for (place,) in places.fetchall()]
 
     def blind(self, batch: str) -> Iterator[tuple[str, str, str]]:
         """(item, annotator, response as JSON) of the annotations of a batch that enter agreement, item by item.
@@ -346,19 +346,19 @@ class Raw:
             (batch,),
         )
         for item, of_item in itertools.groupby(rows, key=lambda row: row[0]):
-            said, stand = {}, set()
+            labels, stand = {}, set()
             for _, annotator, response, blind, stands in of_item:
                 if blind:
-                    said[annotator] = response
+                    labels[annotator] = response
                 if stands:
                     stand.add(annotator)
-            yield from ((item, who, response) for who, response in said.items() if who in stand)
+            yield from ((item, who, response) for who, response in labels.items() if who in stand)
 
     def decisions_about(self, source: str, example: str) -> list[Record]:
         """The decisions about an example, in the order of the file."""
         query = "SELECT place FROM decisions WHERE source = ? AND example = ? ORDER BY number"
-        found = self._db.execute(query, (source, example)).fetchall()
-        return [self._files.at(self.folder / DECISIONS, place) for (place,) in found]
+        places = self._db.execute(query, (source, example)).fetchall()
+        return [self._files.at(self.folder / DECISIONS, place) for (place,) in places]
 
     def task_type_of(self, source: str, example: str) -> str:
         """The task type whose response made a derived example; KeyError."""
@@ -418,18 +418,18 @@ class Raw:
         if key in self._examples:
             self._examples.move_to_end(key)
             return self._examples[key]
-        found = self._examples[key] = self._example(source, id)
+        example = self._examples[key] = self._example(source, id)
         if len(self._examples) > EXAMPLES_KEPT:
             self._examples.popitem(last=False)
-        return found
+        return example
 
     def _example(self, source: str, id: str) -> tableqa.Example:
         key = (source, id)
         record = self.originals.get(key) or self.derived.get(key)
         if record is None and key in self._judged_automatic:
             line = self._files.at(self.folder / automatic.LINES, *self._judged_automatic[key])
-            made = automatic.again(line, self.example(source, line["original"]))
-            return replace(made.perturbed.example, id=id)
+            instance = automatic.again(line, self.example(source, line["original"]))
+            return replace(instance.perturbed.example, id=id)
         if record is None:
             raise Difference(f"decisions.jsonl: example {id!r} of {source!r} is in no record")
         base = self.tables.get(record["table"])
@@ -456,7 +456,7 @@ class Raw:
     def _judged_automatic(self) -> Shelf[tuple[str, str], tuple[int]]:
         """Where the raw lines of the automatic perturbations stand that annotations or decisions are about."""
         wanted: Shelf[tuple[str, str], None] = Shelf()
-        found: Shelf[tuple[str, str], tuple[int]] = Shelf()
+        places: Shelf[tuple[str, str], tuple[int]] = Shelf()
         named = "SELECT source, example FROM annotations UNION SELECT source, example FROM decisions"
         for source, id in self._db.execute(named):
             if (source, id) not in self.originals and (source, id) not in self.derived:
@@ -466,8 +466,8 @@ class Raw:
             for offset, line in placed(path):
                 key = (line["source"], automatic.id_of(line))
                 if key in wanted:
-                    found[key] = (offset,)
-        return found
+                    places[key] = (offset,)
+        return places
 
     def shapes(self, batch: str) -> Mapping[str, tuple[int, int]]:
         """Rows and columns of the table of every annotated item of a batch."""
@@ -517,8 +517,8 @@ class Raw:
     @cached_property
     def unverified(self) -> list[Record]:
         """In a release for evaluation, the examples that a machine made and nobody verified, as the manifest lists them."""
-        found = provenances.unverified(self) if self.purpose == provenances.EVALUATION else ()
-        return [{"source": source, "id": id} for source, id in sorted(found)]
+        keys = provenances.unverified(self) if self.purpose == provenances.EVALUATION else ()
+        return [{"source": source, "id": id} for source, id in sorted(keys)]
 
 
 class _Contradictions:
@@ -538,20 +538,20 @@ class _Contradictions:
                 made_at = (datetime.fromisoformat(decision["made_at"]) - _EPOCH) // timedelta(microseconds=1)
                 if key not in newest or newest[key][0] <= made_at:
                     newest[key] = made_at, offset
-        found: dict[tuple[str, str], Record] = {}
+        records: dict[tuple[str, str], Record] = {}
         for key, (_, offset) in newest.items():
             decision = self.raw._files.at(self.raw.folder / DECISIONS, offset)
             if reason := self._said_against(decision):
-                found[key] = _contradiction(key, reason, decision["item"], key not in self.raw.originals)
+                records[key] = _contradiction(key, reason, decision["item"], key not in self.raw.originals)
         for key, item in self._answered_otherwise():
             if key not in newest:
-                found[key] = _contradiction(key, "undecided", item, key not in self.raw.originals)
-        if any(one["left_out"] for one in found.values()):
-            against = dict(found)
+                records[key] = _contradiction(key, "undecided", item, key not in self.raw.originals)
+        if any(one["left_out"] for one in records.values()):
+            against = dict(records)
             for key in self.raw.derived:
                 if key not in against and (above := self._left_out_above(key, against)):
-                    found[key] = _contradiction(key, "parent", against[above]["item"], True)
-        return dict(sorted(found.items()))
+                    records[key] = _contradiction(key, "parent", against[above]["item"], True)
+        return dict(sorted(records.items()))
 
     def _said_against(self, decision: Record) -> str:
         """Why a decision about the right answer is against its example; "" where it is not, or no answer was given."""
@@ -568,17 +568,17 @@ class _Contradictions:
         for name, batch in self.raw.batches.items():
             if task_of_record(batch).says_gold:
                 for (place,) in self.raw._db.execute(query, (name,)).fetchall():
-                    said = self.raw._files.at(self.raw.folder / ANNOTATIONS, place)
-                    if said["response"] is not None and self._other_answer(said, said):
-                        yield (said["source"], said["example"]), said["item"]
+                    response = self.raw._files.at(self.raw.folder / ANNOTATIONS, place)
+                    if response["response"] is not None and self._other_answer(response, response):
+                        yield (response["source"], response["example"]), response["item"]
 
-    def _other_answer(self, about: Record, *said: Record) -> bool:
+    def _other_answer(self, about: Record, *responses: Record) -> bool:
         """Whether responses about the right answer of an example give one, and none that is equal to the given one."""
         task, item = self.raw.item(about)
         if not isinstance(task, Answering):
             return False
-        found = [task.gold(agreement.stored(task, one["response"]), item) for one in said]
-        golds = [gold for gold in found if gold is not None]
+        answers = [task.gold(agreement.stored(task, one["response"]), item) for one in responses]
+        golds = [gold for gold in answers if gold is not None]
         given = item.example.answers
         return bool(golds and given and not any(compare(gold, given).equal for gold in golds))
 
@@ -663,8 +663,8 @@ def _cells(table: tableqa.Table) -> int:
 
 def decision_of(raw: Raw, item: str) -> Record:
     """The decision of an item, an empty record where there is none."""
-    found = raw._db.execute("SELECT place FROM decisions WHERE item = ?", (item,)).fetchone()
-    return record_at(raw, DECISIONS, *found) if found else {}
+    row = raw._db.execute("SELECT place FROM decisions WHERE item = ?", (item,)).fetchone()
+    return record_at(raw, DECISIONS, *row) if row else {}
 
 
 def record_at(raw: Raw, file: str, offset: int) -> Record:

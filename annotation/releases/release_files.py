@@ -197,10 +197,10 @@ class _Numbering:
         place, sha = self._place(export, record), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
         if self._seen.add(place, (sha,)):
             return 1
-        known = self._seen[place]
-        if sha not in known:
-            known = self._seen[place] = (*known, sha)
-        return known.index(sha) + 1
+        digests = self._seen[place]
+        if sha not in digests:
+            digests = self._seen[place] = (*digests, sha)
+        return digests.index(sha) + 1
 
 
 class Gate:
@@ -257,9 +257,9 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
             if _makes_left_out(raw, decision, outcome):
                 continue
             response = agreement.stored(task, outcome["response"])
-            made = shown if outcome["example"] is None else outcome["example"]["id"]
+            example_id = shown if outcome["example"] is None else outcome["example"]["id"]
             yield [
-                _export(raw, format, one.part, one.record, source, shown if one.is_of_shown else made)
+                _export(raw, format, one.part, one.record, source, shown if one.is_of_shown else example_id)
                 for one in task.export(format, item, response, task.perturb(item, response))
             ]
 
@@ -274,10 +274,10 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
             continue
         instance = automatic.again(line, original)
         cells = [(row, column) for row, column in line.get("cells", ())]
-        made = automatic.records(format, raw.datasets[source], original, instance, cells)
+        records = automatic.records(format, raw.datasets[source], original, instance, cells)
         yield [
             _export(raw, format, part, record, source, id if record["id"] == id else original.id)
-            for part, record in made
+            for part, record in records
         ]
 
 
@@ -333,8 +333,8 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
 
     def decided(key: tuple[str, str]) -> list[dict[str, Any]]:
         outcomes = chain.from_iterable(one["outcomes"] for one in raw.decisions_about(*key))
-        said = (one["response"] for one in outcomes if one["example"] is None)
-        return [{name: response[name] for name in ("type", "variant", "data")} for response in said]
+        responses = (one["response"] for one in outcomes if one["example"] is None)
+        return [{name: response[name] for name in ("type", "variant", "data")} for response in responses]
 
     for key in raw.originals:
         example = raw.example(*key)
@@ -351,12 +351,12 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
             task_type=raw.task_type_of(*key),
             decided=decided(key),
         )
-    for made, original in automatic_lines(raw):
-        if "digest" in made and (made["source"], automatic.id_of(made)) not in raw.excluded:
-            instance = automatic.again(made, original)
+    for line, original in automatic_lines(raw):
+        if "digest" in line and (line["source"], automatic.id_of(line)) not in raw.excluded:
+            instance = automatic.again(line, original)
             example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
             yield whole.Line(
-                raw.sources[made["source"]],
+                raw.sources[line["source"]],
                 example,
                 original=original.id,
                 perturbation=instance.kind,
@@ -447,17 +447,17 @@ def _mixable(raw: Raw) -> Iterator[mixing.Group]:
 
 def _parts(raw: Raw, decision: Mapping[str, Any], original: tableqa.Example) -> list[Part]:
     kind = raw.batches[decision["batch"]]["type"]
-    made = (
+    outcomes = (
         outcome["example"]
         for outcome in decision["outcomes"]
         if outcome["example"] and not _makes_left_out(raw, decision, outcome)
     )
-    return [part for one in made if (part := mixing.part(original, kind, one))]
+    return [part for one in outcomes if (part := mixing.part(original, kind, one))]
 
 
 def _makes_left_out(raw: Raw, decision: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
-    made = outcome["example"]
-    return made is not None and (decision["source"], made["id"]) in raw.excluded
+    example = outcome["example"]
+    return example is not None and (decision["source"], example["id"]) in raw.excluded
 
 
 def _key(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -478,7 +478,7 @@ def figures(
     `only` names figures (batch, measure, statistic): a release made when kinds had fewer statistics is held to its own.
     With `exact`, each has its value and its interval in full precision as well.
     """
-    found = []
+    figures_of_batches = []
     for batch in raw.batches:
         for tally in tallies(raw, batch):
             for statistic in agreement.named(tally.measure):
@@ -486,8 +486,8 @@ def figures(
                     given = tally.agreement(statistic)
                     figure = {"batch": batch, **agreement.rounded(tally.measure, statistic, given).to_dict()}
                     full = {"value": given.value, "low": given.low, "high": given.high}
-                    found.append({**figure, "exact": full} if exact else figure)
-    return found
+                    figures_of_batches.append({**figure, "exact": full} if exact else figure)
+    return figures_of_batches
 
 
 def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
@@ -504,12 +504,12 @@ def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
 
 def gate(raw: Raw) -> dict[str, list[dict[str, str]]]:
     """What accepted outcomes break of their contracts (`Gate`)."""
-    found = Gate()
+    gate_of_release = Gate()
     for decision in raw.decisions:
         task, item = raw.item(decision)
         for outcome in decision["outcomes"]:
-            found.judge(raw, task, item, outcome)
-    return found.broken
+            gate_of_release.judge(raw, task, item, outcome)
+    return gate_of_release.broken
 
 
 def write_records(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -536,14 +536,14 @@ def write_raw(
 
 def describe(folder: Path) -> dict[str, dict[str, Any]]:
     """sha256, size in bytes and lines of every file of the folder but the manifest, by path."""
-    found = {}
+    files = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.name != MANIFEST:
             with path.open("rb") as stream:
                 lines = sum(block.count(b"\n") for block in iter(lambda s=stream: s.read(1 << 20), b""))  # type: ignore[misc]
             name = path.relative_to(folder).as_posix()
-            found[name] = {"sha256": file_digest(path), "bytes": path.stat().st_size, "records": lines}
-    return found
+            files[name] = {"sha256": file_digest(path), "bytes": path.stat().st_size, "records": lines}
+    return files
 
 
 # -- verifying --------------------------------------------------------------------------------------
@@ -645,17 +645,17 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     _check_once(raw)
     if manifest.get("purpose", "") not in ("", *provenances.PURPOSES):
         raise Difference(f"{MANIFEST}: unknown purpose {manifest['purpose']!r}")
-    known = KEYS | {_formats_field(manifest)}
-    for key in sorted((known ^ manifest.keys()) - MAY_BE):
+    fields = KEYS | {_formats_field(manifest)}
+    for key in sorted((fields ^ manifest.keys()) - MAY_BE):
         raise Difference(
-            f"{MANIFEST}: the field {key!r} is {'missing' if key in known else 'not one of a manifest'}"
+            f"{MANIFEST}: the field {key!r} is {'missing' if key in fields else 'not one of a manifest'}"
         )
     if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
         raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
-    for name, found in counted(raw).items():
-        if manifest["counts"].get(name) != found:
-            said = manifest["counts"].get(name)
-            raise Difference(f"{MANIFEST}: counts.{name} is {said!r}, the records give {found}")
+    for name, number in counted(raw).items():
+        if manifest["counts"].get(name) != number:
+            claimed = manifest["counts"].get(name)
+            raise Difference(f"{MANIFEST}: counts.{name} is {claimed!r}, the records give {number}")
     for name in manifest["counts"].keys() - counted(raw).keys():
         raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
     for batch in manifest["batches"]:
@@ -729,13 +729,13 @@ def _rounded_like(value: Any, digits: int) -> Any:
     return round(value, digits)
 
 
-def _same_numbers(claimed: Any, given: Mapping[str, Any]) -> bool:
+def _same_numbers(claimed: Any, computed: Mapping[str, Any]) -> bool:
     """Whether two records of numbers, None among them, are equal but for the last digits."""
-    if not isinstance(claimed, Mapping) or claimed.keys() != given.keys():
+    if not isinstance(claimed, Mapping) or claimed.keys() != computed.keys():
         return False
     return all(
         _same_numbers(claimed[name], value) if isinstance(value, Mapping) else _is_close(claimed[name], value)
-        for name, value in given.items()
+        for name, value in computed.items()
     )
 
 
@@ -802,28 +802,28 @@ def _check_tries(raw: Raw) -> None:
     for record in records(path) if path.exists() else ():
         if record["annotation"] is not None and record["annotation"] not in raw.responses:
             raise Difference(f"{TRIES}: try {record['id']} is of an annotation that is in no record")
-        for said in record["verdicts"]:
-            _of_its_time(_check_verdict, record, said)
+        for verdict in record["verdicts"]:
+            _of_its_time(_check_verdict, record, verdict)
 
 
-def _check_verdict(record: Mapping[str, Any], said: Mapping[str, Any]) -> None:
-    found = {
+def _check_verdict(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
+    computed = {
         name: verdicts.judge(
             record[name]["answers"],
-            said["gold"][name],
+            verdict["gold"][name],
             record[name]["text"],
-            said["gold"].get("scale", ""),
+            verdict["gold"].get("scale", ""),
         )
-        if record[name] is not None and said["gold"][name]
+        if record[name] is not None and verdict["gold"][name]
         else None
         for name in ("original", "perturbed")
     }
-    for name, one in found.items():
-        if (one.to_dict() if one else None) != said["judgements"][name]:
+    for name, one in computed.items():
+        if (one.to_dict() if one else None) != verdict["judgements"][name]:
             raise Difference(f"{TRIES}: the verdict of try {record['id']} on the {name} answer differs")
-    again = verdicts.verdict(found["original"], found["perturbed"], failed=bool(record["error"]))
-    if said["verdict"] not in (again, "gold_suspect"):
-        raise Difference(f"{TRIES}: try {record['id']} is {again} by its answers, not {said['verdict']}")
+    again = verdicts.verdict(computed["original"], computed["perturbed"], failed=bool(record["error"]))
+    if verdict["verdict"] not in (again, "gold_suspect"):
+        raise Difference(f"{TRIES}: try {record['id']} is {again} by its answers, not {verdict['verdict']}")
 
 
 def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
@@ -946,11 +946,11 @@ def _outcome(
         supports = [annotations[id]["response"] for id in outcome["annotations"] if id in annotations]
         if supports and any(response != stored for response in supports):
             merged = decide([task.read(response, item) for response in supports], item)
-            made = merged.outcomes if isinstance(merged, Accepted) else ()
-            if [task.envelope(one.response, item) for one in made] != [_as_of_now(task, stored)]:
+            outcomes = merged.outcomes if isinstance(merged, Accepted) else ()
+            if [task.envelope(one.response, item) for one in outcomes] != [_as_of_now(task, stored)]:
                 id = next(id for id in outcome["annotations"] if annotations[id]["response"] != stored)
                 raise Difference(f"{where}: annotation {id} differs from the outcome it supports")
-            return made[0].response
+            return outcomes[0].response
         return task.read(stored, item)
     except Difference:
         raise
@@ -981,10 +981,10 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
     seed = manifest["mix"]["seed"] if manifest["mix"] is not None else None
     excluded = exclusions(raw)
     for name in EXCLUSIONS:
-        if (listed := manifest.get(name)) != (found := excluded.get(name)):
-            raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {found}")
-    if seed is not None and manifest["mix"] != (made := mixing.summary(mixed(raw, seed), seed)):
-        raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {made}")
+        if (listed := manifest.get(name)) != (computed := excluded.get(name)):
+            raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {computed}")
+    if seed is not None and manifest["mix"] != (summary := mixing.summary(mixed(raw, seed), seed)):
+        raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {summary}")
     _check_perturbed(folder, raw, manifest)
     more = _check_derived(folder, raw, manifest, seed) | _check_beside(folder, manifest)
     for name in manifest["files"].keys() - more - _RECORDS:
@@ -1046,8 +1046,8 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
                 number, line = number + 1, files.line(folder / name)
                 expected = canonical(record)
             if not line.startswith(expected):
-                said = record.get("id", record.get("example_id"))
-                named = "the record" if said is None else f"record {said!r}"  # a prompt of SUC has no id
+                id = record.get("id", record.get("example_id"))
+                named = "the record" if id is None else f"record {id!r}"  # a prompt of SUC has no id
                 raise Difference(f"{name}, line {number}: {named} differs from the {what}")
             last[name] = number, line, expected
         for name, (number, line, expected) in last.items():

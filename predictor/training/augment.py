@@ -72,13 +72,13 @@ class Perturbed:
 def perturbed(example: Example) -> Perturbed:
     """What the meta of the readers `askew` and `robut` says about an example's origin."""
     lineage = example.meta.get("lineage") or {}
-    made = "perturbation" in lineage
-    kind = lineage.get("perturbation") if made else example.meta.get("perturbation_type")
+    is_perturbed = "perturbation" in lineage
+    kind = lineage.get("perturbation") if is_perturbed else example.meta.get("perturbation_type")
     return Perturbed(
         example,
         kind="" if kind in (None, ORIGINAL) else str(kind),
         source=str(lineage.get("source", "")),
-        parent=str(lineage.get("parent") if made else example.meta.get("original_id", "")),
+        parent=str(lineage.get("parent") if is_perturbed else example.meta.get("original_id", "")),
         base=str(lineage.get("base") or example.table.digest()),
         maker=str(lineage.get("maker") or (SEEDED if "seed" in lineage else PEOPLE)),
     )
@@ -155,11 +155,11 @@ def _decoding(result: Mapping[str, Any]) -> str:
 
 def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmentation:
     """The perturbed examples of a training release. Raises ModelError where it has none to learn from."""
-    found = [one for one in read_release(folder, proposals=True) if one.kind]
-    kept = without(found, test)
+    examples = [one for one in read_release(folder, proposals=True) if one.kind]
+    kept = without(examples, test)
     if not kept:
         raise ModelError(
-            f"all {len(found)} perturbed examples of {folder} are on tables or questions of --test"
+            f"all {len(examples)} perturbed examples of {folder} are on tables or questions of --test"
         )
     return Augmentation(
         name,
@@ -167,7 +167,7 @@ def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmenta
         tuple(one.example for one in kept),
         dict(sorted(Counter(one.kind for one in kept).items())),
         dict(sorted(Counter(one.maker for one in kept).items())),
-        len(found) - len(kept),
+        len(examples) - len(kept),
     )
 
 
@@ -186,21 +186,21 @@ def ask(model: Model, examples: Sequence[Example], options: Options | None = Non
     """What a model answers to each example, in batches within its budget."""
     options = options or Options()
     sizes: dict[int, int] = {}
-    said: dict[int, Prediction] = {}
+    replies: dict[int, Prediction] = {}
     for place, example in enumerate(examples):
         try:
             sizes[place] = model.tokens(PredictRequest.about(example, options=options))
         except ProtocolError:
             continue  # it cannot read this one: wrong, and counted as unread
     for batch in _batches(sizes, model.budget):
-        found = model.predict_batch(
+        predictions = model.predict_batch(
             [PredictRequest.about(examples[one], options=options) for one in batch], never
         )
-        answered = zip(batch, found, strict=True)
-        said |= {one: answer for one, answer in answered if isinstance(answer, Prediction)}
+        answered = zip(batch, predictions, strict=True)
+        replies |= {one: answer for one, answer in answered if isinstance(answer, Prediction)}
     return [
-        Given(said[place].answers, compare(list(said[place].answers), list(example.answers)).equal)
-        if place in said
+        Given(replies[place].answers, compare(list(replies[place].answers), list(example.answers)).equal)
+        if place in replies
         else Given(None, False)
         for place, example in enumerate(examples)
     ]
@@ -306,11 +306,11 @@ def compare_columns(
                 say(f"{column.name}: no questions to ask")
                 break
             place = seed_folder(out / (column.place or column.name), seed, seeds)
-            given = _given(folder, test, asked, place, device, beams)
+            predictions = _given(folder, test, asked, place, device, beams)
             models.setdefault(column.name, []).append(weights_sha(folder))
-            answers.setdefault(column.name, []).append(given)
-            right = sum(one.right for one in given)
-            say(f"{column.name}, seed {seed}: {right} of {len(given)} correct")
+            answers.setdefault(column.name, []).append(predictions)
+            right = sum(one.right for one in predictions)
+            say(f"{column.name}, seed {seed}: {right} of {len(predictions)} correct")
     trained = [one.name for one in columns if one.trained and one.name in answers]
     figures = results(test, answers, trained)
     sizes = {one.name: one.given for one in columns}
@@ -343,17 +343,17 @@ def _given(
     if beams > 1:
         key["beams"] = beams
     kept = out / "answers.json"
-    if kept.exists() and (found := json.loads(kept.read_text()))["of"] == key:
-        answers = [None if one is None else tuple(one) for one in found["answers"]]
+    if kept.exists() and (stored := json.loads(kept.read_text()))["of"] == key:
+        answers = [None if one is None else tuple(one) for one in stored["answers"]]
         return [
             Given(one, one is not None and compare(list(one), list(asked_one.example.answers)).equal)
             for one, asked_one in zip(answers, test, strict=True)
         ]
-    given = ask(load(folder, device), [one.example for one in test], Options(beams=beams))
+    predictions = ask(load(folder, device), [one.example for one in test], Options(beams=beams))
     part = kept.with_suffix(".part")
-    part.write_text(json.dumps({"of": key, "answers": [one.answers for one in given]}))
+    part.write_text(json.dumps({"of": key, "answers": [one.answers for one in predictions]}))
     part.replace(kept)
-    return given
+    return predictions
 
 
 def markdown(result: Mapping[str, Any]) -> str:

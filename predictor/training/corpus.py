@@ -96,7 +96,7 @@ class _Part:
             name: np.asarray(array[self.starts[name][place] : self.starts[name][place + 1]])
             for name, array in self.arrays.items()
         }
-        given = Input(
+        inputs = Input(
             tokens=cut["tokens"],
             token_columns=cut["token_columns"],
             token_features=cut["token_features"].reshape(tokens, -1),
@@ -106,7 +106,7 @@ class _Part:
             links=cut["links"].reshape(rows, columns),
             rows=cut["rows"],
         )
-        return Item(self.ids[place], given, self.goals[place])
+        return Item(self.ids[place], inputs, self.goals[place])
 
 
 class Corpus(Sequence[Item]):
@@ -154,18 +154,18 @@ def answered(examples: Iterable[Example], tokenizer: Any) -> Iterator[Item]:
     tables = Tables(tokenizer)
     for example in examples:
         table = tables.reading(example.table)
-        given = ask(example.question, table, tokenizer)
-        yield Item(example.id, given, supervise(example, table, given.rows))
+        inputs = ask(example.question, table, tokenizer)
+        yield Item(example.id, inputs, supervise(example, table, inputs.rows))
 
 
 def synthetic(tables: Sequence[Table], count: int, seed: int, tokenizer: Any) -> Iterator[Item]:
     """`count` questions made from tables, with the derivation by which they were made."""
     readings = Tables(tokenizer)
     for place, (table, one) in enumerate(made_of(tables, readings.reading, count, seed)):
-        given = ask(one.question, table, tokenizer)
-        goal = one.supervision(given.rows, table.columns)
+        inputs = ask(one.question, table, tokenizer)
+        goal = one.supervision(inputs.rows, table.columns)
         if goal is not None:
-            yield Item(f"made-{seed}-{place}", given, goal)
+            yield Item(f"made-{seed}-{place}", inputs, goal)
 
 
 def make(
@@ -179,8 +179,8 @@ def make(
 ) -> None:
     """Make the corpora `folder`/answered and `folder`/made, or keep them where they are whole and of the same contents."""
     tokenizer = sha256((tokenizer_folder / "tokenizer.json").read_bytes()).hexdigest()
-    given = [[digest(example.to_dict()) for example in examples], [table.digest() for table in tables]]
-    contents = digest([*given, made, seed, tokenizer, _code()])
+    key = [[digest(example.to_dict()) for example in examples], [table.digest() for table in tables]]
+    contents = digest([*key, made, seed, tokenizer, _code()])
     done = folder / "done.json"
     if done.exists() and json.loads(done.read_text()) == contents:
         return

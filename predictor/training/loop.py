@@ -130,12 +130,12 @@ class Drawing:
         """The batches of the next chunk, and how many answered and made questions are in it."""
         size = min(CHUNK * self.plan.batch, max(self.plan.questions - state.seen, 1))
         share = self.plan.made_share(state.seen / self.plan.questions)
-        made = round(size * share) if len(self.usable["made"]) else 0
+        synthetic = round(size * share) if len(self.usable["made"]) else 0
         if not len(self.usable["answered"]):
-            made = size
+            synthetic = size
         rng = np.random.default_rng([self.plan.seed, state.chunks, 7])
-        places = [("made", place) for place in self._next("made", state.made, made)]
-        places += [("answered", place) for place in self._next("answered", state.answered, size - made)]
+        places = [("made", place) for place in self._next("made", state.made, synthetic)]
+        places += [("answered", place) for place in self._next("answered", state.answered, size - synthetic)]
         sizes = {"made": self.made.sizes, "answered": self.answered.sizes}
         rng.shuffle(places)
         places.sort(key=lambda one: int(sizes[one[0]][int(one[1])]))
@@ -144,7 +144,7 @@ class Drawing:
             places[start : start + self.plan.batch] for start in range(0, len(places), self.plan.batch)
         ]
         rng.shuffle(batches)
-        return batches, size - made, made
+        return batches, size - synthetic, synthetic
 
     def items(self, batch: Sequence[tuple[str, int]]) -> list[Item]:
         return [(self.made if kind == "made" else self.answered)[place] for kind, place in batch]
@@ -185,8 +185,8 @@ def runner(network: Network, device: str) -> Any:
     def run(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         network.eval()
         with torch.no_grad(), torch.autocast(device.split(":")[0], torch.bfloat16):
-            given = [torch.from_numpy(arrays[name]).to(device) for name in INPUTS]
-            outputs = network(*given)
+            tensors = [torch.from_numpy(arrays[name]).to(device) for name in INPUTS]
+            outputs = network(*tensors)
         return {name: output.float().cpu().numpy() for name, output in zip(OUTPUTS, outputs, strict=True)}
 
     return run
@@ -258,15 +258,15 @@ class Training:
         """Go on from the checkpoint of the folder, if it has one. Raises ValueError where its plan is another."""
         if not self._checkpoint.exists():
             return False
-        found = torch.load(self._checkpoint, map_location=self.device, weights_only=True)
-        if Plan(**found["plan"]) != self.plan or found["shape"] != self.network.shape.to_dict():
+        checkpoint = torch.load(self._checkpoint, map_location=self.device, weights_only=True)
+        if Plan(**checkpoint["plan"]) != self.plan or checkpoint["shape"] != self.network.shape.to_dict():
             raise ValueError(
                 f"{self._checkpoint} belongs to a run with other settings; choose another folder with --out"
             )
-        self.network.load_state_dict(found["network"])
-        self.optimiser.load_state_dict(found["optimiser"])
-        self.state = State(**found["state"])
-        self.average = found.get("average", [])
+        self.network.load_state_dict(checkpoint["network"])
+        self.optimiser.load_state_dict(checkpoint["optimiser"])
+        self.state = State(**checkpoint["state"])
+        self.average = checkpoint.get("average", [])
         return True
 
     # Steps ---------------------------------------------------------------------------------------------------
@@ -345,8 +345,8 @@ class Training:
 
     def check(self, asked: Sequence[Asked], balance: Balance | None = None) -> float:
         """The accuracy on these questions as the network stands."""
-        found = all_candidates(asked, runner(self.result(), self.device))
-        return accuracy(verdicts(asked, found, balance or Balance()))
+        candidates = all_candidates(asked, runner(self.result(), self.device))
+        return accuracy(verdicts(asked, candidates, balance or Balance()))
 
     def _note(self, say: Any, **what: float) -> None:
         state = self.state

@@ -192,18 +192,18 @@ class _Maker:
     def _one_answer(self, answer: str) -> None:
         for place in self.matching[0]:
             self._cell("select", place, BASE)
-        said = read(answer)
-        if said.normal in ("yes", "no"):
-            self.out.flags[said.normal] = BASE
+        number = read(answer)
+        if number.normal in ("yes", "no"):
+            self.out.flags[number.normal] = BASE
         for name, word in zip(("first_option", "second_option"), options(self.question) or (), strict=False):
-            if word == said.normal:
+            if word == number.normal:
                 self.out.flags[name] = BASE
         for column, header in enumerate(self.table.table.header[: self.width]):
-            if said.normal and read(header).normal == said.normal:
+            if number.normal and read(header).normal == number.normal:
                 self.out.headers[column] = BASE
-        if said.kind == 1 and said.number == int(said.number) and 0 <= said.number <= len(self.rows):
-            self.out.count, self.out.count_weight = int(said.number), BASE
-        if said.kind == 1 and len(answer.strip()) == 4:
+        if number.kind == 1 and number.number == int(number.number) and 0 <= number.number <= len(self.rows):
+            self.out.count, self.out.count_weight = int(number.number), BASE
+        if number.kind == 1 and len(answer.strip()) == 4:
             for row, line in enumerate(self.table.table.rows):
                 for column, cell in enumerate(line[: self.width]):
                     if year_in(cell) == answer.strip():
@@ -213,14 +213,14 @@ class _Maker:
         """Every pair of a column that is as far apart as the answer says, where no program was found."""
         if len(self.answers) != 1:
             return
-        said = read(self.answers[0])
-        if math.isnan(said.number) or said.number <= 0:
+        number = read(self.answers[0])
+        if math.isnan(number.number) or number.number <= 0:
             return
         numbers = self.table.numbers
         for column in range(self.width):
             with np.errstate(invalid="ignore"):
                 apart = np.abs(numbers[:, None, column] - numbers[None, :, column])
-            for one, other in zip(*np.nonzero(np.abs(apart - said.number) < 1e-6), strict=True):
+            for one, other in zip(*np.nonzero(np.abs(apart - number.number) < 1e-6), strict=True):
                 if one < other:
                     self._pair((int(one), column), (int(other), column), BASE)
 
