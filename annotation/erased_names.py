@@ -27,6 +27,7 @@ NAME: Final = "Erased person"
 COLUMNS: Final = ("name", "email", "crowd_entry__external_id", "crowd_entry__session_id")
 """What names a person, by the way from the person."""
 _NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9.@_-]+")
+_OF_PEOPLE: Final = re.compile("people|person|annotator")
 _KEY_OF_CODE: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 LONG: Final = 6
 """Ids of a platform that are shorter are looked for if they have letters and digits: others are words of any text."""
@@ -76,7 +77,7 @@ class Names:
         if isinstance(value, dict):
             return {
                 key if _KEY_OF_CODE.fullmatch(key) and not of_people else self.without(key): self.without(
-                    member, of_people=key == "people"
+                    member, of_people=bool(_OF_PEOPLE.search(key))
                 )
                 for key, member in value.items()
             }

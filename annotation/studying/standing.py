@@ -228,10 +228,8 @@ def _people(project: Project) -> tuple[list[Somebody], dict[str, frozenset[str]]
     for row, names in members(project):
         roles, person = frozenset(row.roles), row.person
         # Whoever came by a crowd link, or is nobody who could be invited, is not a person of the study's file.
-        named = not (
-            person.is_external or person.is_simulated or person.erased_at or hasattr(person, "crowd_entry")
-        )
-        if named:
+        is_nobody = person.is_external or person.is_simulated or person.erased_at or not spelling(person.name)
+        if not (is_nobody or hasattr(person, "crowd_entry")):
             people.append(Somebody(person.name, tuple(role.value for role in Role if role.value in roles)))
         for name in names:
             roles_of[name] = roles_of.get(name, frozenset()) | roles

@@ -68,7 +68,8 @@ class Somebody:
 
     def among(self, known: Mapping[str, Any]) -> Any:
         """What is known of the person, by `spelling` of the address or the name."""
-        return known.get(spelling(self.email)) or known.get(spelling(self.name))
+        spellings = map(spelling, (self.email, self.name))
+        return next((known[name] for name in spellings if name and name in known), None)
 
 
 def spelling(name: str) -> str:

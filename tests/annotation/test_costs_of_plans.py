@@ -113,6 +113,12 @@ class TestWhoAnnotates:
         assert plan.people == (4 if where == "open link" else 3)
         assert not [change for change in plan.changes if change.verb == "invite"]
 
+    def test_somebody_whose_name_is_blank_is_nobody_of_the_file(self, world: World) -> None:
+        Person.objects.filter(pk=world.ada.pk).update(name=" ")
+        plan = plan_of(world, self.text(world, self.PEOPLE))
+
+        assert plan.people == 4, "Ada without a name, Bo, Cy, and Ada of the file"
+
     def test_a_role_for_a_name_in_another_case_goes_to_that_person(self, world: World) -> None:
         text = self.text(world, "people: [{name: ADA, roles: [annotator, adjudicator]}]\n")
         applying.apply(parse(text), project=world.project, by=world.mara, now=NOON)

@@ -471,6 +471,7 @@ def test_a_name_in_small_letters_leaves_the_people_of_an_import(world: World) ->
         project=world.project,
         kind="import_responses",
         ids={"mapping": {"people": {"ottilie": "Ada"}, "fields": {"label": "label"}}},
+        result={"by_person": {"ottilie": 3}},
         made_at=NOON,
         heartbeat=NOON,
     )
@@ -479,6 +480,7 @@ def test_a_name_in_small_letters_leaves_the_people_of_an_import(world: World) ->
 
     job.refresh_from_db()
     assert job.ids["mapping"] == {"people": {NOBODY: "Ada"}, "fields": {"label": "label"}}
+    assert job.result == {"by_person": {NOBODY: 3}}
 
 
 @pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
