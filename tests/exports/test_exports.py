@@ -1,0 +1,202 @@
+"""Files of many programs are imported as the page suggests, and compared value by value with what was written.
+
+`outcomes.json` has the outcome of each file. After a change of readers, write it again and read the difference:
+
+    .venv/bin/python -m tests.exports.test_exports
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from tableqa.language import reason_of
+from tableqa.readers import ReaderError
+from tableqa.readers.archive import is_archive
+from tableqa.readers.ingestion import ReadRequest, Rows, read_all
+from tableqa.readers.preview import Chosen, Preview, preview
+from tests.exports.content import content_of, expected_of
+from tests.exports.drawing import FIRST, NAMES, ROUND, SEED, plans
+
+HERE = Path(__file__).parent
+EQUAL, REFUSED, WARNED, WRONG = "equal", "refused", "wrong with a warning", "silently wrong"
+UNUSUAL = NAMES[-1]
+"""Names of columns that nobody can guess: a person chooses them on the page."""
+
+
+def stored() -> list[dict[str, Any]]:
+    return [json.loads(path.read_text("utf-8")) for path in sorted(HERE.glob("files/*.expected.json"))]
+
+
+def outcome(expected: Mapping[str, Any], folder: Path) -> tuple[str, str]:
+    """What becomes of a file, and the reason or the first difference."""
+    path = HERE / "files" / expected["file"]
+    own = tuple(expected["plan"]["names"]) == UNUSUAL
+    parts = dict(zip(("id", "question", "answers", "table"), UNUSUAL, strict=True)) if own else None
+    if parts and "ids" not in expected["plan"]:
+        del parts["id"]
+    request = ReadRequest(
+        "",
+        str(path),
+        str(folder / "rows.jsonl"),
+        archives={str(path): str(folder / "unpacked")} if is_archive(path) else {},
+        chosen=asdict(Chosen(parts)) if parts else None,
+    )
+    try:
+        first = preview(request)
+        if not first.examples and first.problems:
+            return REFUSED, first.problems[0].what
+        arguments = {**vars(request), "reader": first.reader, "fields": first.fields, "chosen": None}
+        result = read_all(ReadRequest(**arguments))
+    except ReaderError as error:
+        return REFUSED, reason_of(error)
+    if result.rejected:
+        return REFUSED, result.problems[0].what
+    differences = list(compare(expected["records"], records(Path(request.rows))))
+    if not differences:
+        return EQUAL, ""
+    said = {part for part, _, read in differences if is_said(read, first)}
+    unsaid = [text for part, text, _ in differences if part not in said]
+    return (WRONG, unsaid[0]) if unsaid else (WARNED, differences[0][1])
+
+
+def records(rows: Path) -> list[dict[str, Any]]:
+    """The imported examples."""
+    tables: dict[str, Any] = {}
+    examples = []
+    for row in (row for chunk in Rows.read(rows) for row in chunk):
+        if len(row) > 5:
+            tables[row[4]] = json.loads(row[5])
+        table = tables[row[4]]
+        examples.append({"id": row[0], "question": row[1], "answers": row[2], **table})
+    return examples
+
+
+def compare(
+    expected: Sequence[Mapping[str, Any]], read: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, str]]:
+    """Each difference: its part of a record, a sentence, and the text that was read in place of the value."""
+    if len(expected) != len(read):
+        yield "records", f"{len(read)} records in place of {len(expected)}", ""
+        return
+    for number, (wanted, example) in enumerate(zip(expected, read, strict=True), start=1):
+        for part in ("id", "question", "header", "answers", "rows"):
+            values, texts = wanted[part], example[part]
+            if part == "id" and not values:
+                continue  # the file has no ids
+            if shape(values) != shape(texts):
+                yield (
+                    part,
+                    f"record {number}, {part}: {texts!r} in place of {values!r}",
+                    " ".join(flat(texts)[:1]),
+                )
+                continue
+            for value, text in zip(flat(values), flat(texts), strict=True):
+                if not is_equal(value, text):
+                    yield part, f"record {number}, {part}: {text!r} in place of {value!r}", text
+
+
+def flat(value: Any) -> list[Any]:
+    """The texts and values of a part, row by row."""
+    return [inner for member in value for inner in flat(member)] if isinstance(value, list) else [value]
+
+
+def shape(value: Any) -> Any:
+    return [shape(member) for member in value] if isinstance(value, list) else ""
+
+
+def is_equal(expected: Any, text: str) -> bool:
+    """Whether a text is the value: content.expected_value describes the forms."""
+    if expected is None or isinstance(expected, str):
+        return text.replace("\r\n", "\n") == (expected or "")
+    if text == expected.get("shown"):
+        return True
+    if "bool" in expected:
+        return text.casefold() == str(expected["bool"]).casefold()
+    if "date" in expected:
+        return text in {expected["date"] + time for time in ("", " 00:00:00", "T00:00:00", "T00:00:00.000")}
+    try:
+        text = text.replace("\u2212", "-").replace("\u2013", "-")  # signs of Gnumeric
+        return "number" in expected and Decimal(text) == Decimal(str(expected["number"]))
+    except InvalidOperation:
+        return False
+
+
+def is_said(text: str, shown: Preview) -> bool:
+    """Whether the preview quotes a text that was read: a note quotes the first of its kind, and says how many there are."""
+    said = [shown.read_as, *shown.losses, *(problem.what for problem in shown.problems)]
+    return bool(text) and any(text[:40] in note for note in said)
+
+
+def measured() -> dict[str, dict[str, str]]:
+    """Every file by its outcome, with the reason or the first difference."""
+    outcomes: dict[str, dict[str, str]] = {EQUAL: {}, REFUSED: {}, WARNED: {}, WRONG: {}}
+    for expected in stored():
+        with tempfile.TemporaryDirectory() as folder:
+            kind, reason = outcome(expected, Path(folder))
+        outcomes[kind][expected["file"]] = reason[:200]
+    return outcomes
+
+
+def test_files_of_other_programs_have_their_recorded_outcomes() -> None:
+    recorded = json.loads((HERE / "outcomes.json").read_text("utf-8"))
+
+    outcomes = measured()
+
+    assert {kind: sorted(files) for kind, files in outcomes.items()} == {
+        kind: sorted(files) for kind, files in recorded.items()
+    }
+
+
+def test_plans_do_not_depend_on_how_many_are_drawn() -> None:
+    assert plans(SEED, 1, 150)[FIRST:] == plans(SEED, FIRST + 1, 150)
+
+
+def test_every_program_is_drawn_in_each_round() -> None:
+    drawn = [plan.program for plan in plans(SEED, 1, 150)]
+
+    for start in range(0, len(drawn), len(ROUND)):
+        assert Counter(drawn[start : start + len(ROUND)]) == Counter(ROUND)
+
+
+def test_expected_values_are_those_of_the_plans() -> None:
+    files = stored()
+
+    drawn = plans(SEED, 1, len(files))
+
+    assert len(drawn) >= FIRST
+    assert [file["records"] for file in files] == [expected_of(plan, content_of(plan)) for plan in drawn]
+    assert [file["plan"]["format"] for file in files] == [plan.format for plan in drawn]
+
+
+def test_a_wrong_value_is_found() -> None:
+    table = {"header": ["A"], "rows": [[{"number": 1.5}], ["007"], [None]]}
+    expected = [{"id": "q1", "question": "Which?", "answers": [{"date": "2024-05-01"}], **table}]
+    right = {
+        "id": "q1",
+        "question": "Which?",
+        "answers": ["2024-05-01"],
+        "header": ["A"],
+        "rows": [["1.50"], ["007"], [""]],
+    }
+
+    def differences(**changed: Any) -> list[str]:
+        return [text for _, text, _ in compare(expected, [right | changed])]
+
+    assert differences() == []
+    assert differences(rows=[["1.50"], ["7"], [""]]) == ["record 1, rows: '7' in place of '007'"]
+    assert differences(answers=["2024"]) == ["record 1, answers: '2024' in place of {'date': '2024-05-01'}"]
+    assert differences(answers=[]) == ["record 1, answers: [] in place of [{'date': '2024-05-01'}]"]
+    assert list(compare(expected, [])) == [("records", "0 records in place of 1", "")]
+
+
+if __name__ == "__main__":
+    text = json.dumps(measured(), ensure_ascii=False, indent=1)
+    (HERE / "outcomes.json").write_text(text + "\n", encoding="utf-8")
+    print({kind: len(files) for kind, files in json.loads(text).items()})
