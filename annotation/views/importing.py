@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -24,13 +25,13 @@ from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms.options import NamedTextsField
-from annotation.views import tables
+from annotation.views import tables, waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import ancestry
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
-from tableqa.tables import Table
+from tableqa.readers.preview import first_rows
 
 
 @page("GET")
@@ -143,6 +144,7 @@ def _started(
     tables: Upload | None,
     choices: importing.Choices,
     only_check: bool = False,
+    choice: dict[str, Any] | None = None,
 ) -> Job:
     return importing.start_import(
         project=questions.project,
@@ -153,6 +155,7 @@ def _started(
         by=request.user,
         now=timezone.now(),
         only_check=only_check,
+        choice=choice,
     )
 
 
@@ -163,43 +166,73 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
     project = access.project(actor, slug, Permission.IMPORT)
     questions = access.upload(project, public_id)
     archive = access.upload(project, request.GET["tables"]) if "tables" in request.GET else None
-    sent = request.POST
+    job = previewing.of_file(questions, archive).filter(public_id=request.GET.get("preview", "")).first()
+    if job is not None and request.method != "POST":
+        return _preview_page(request, job, questions, archive)
     if archive is None and (response := _release_preview(request, project, questions)) is not None:
         return response
-    chosen = chosen_columns(sent)
+    address = _preview_url(project, questions, archive)
     try:
-        named = NamedTextsField(required=False).clean(sent.get("fields_of", ""))
-        preview = previewing.preview(
-            project=project,
+        sent = request.POST
+        choice = _choice(sent)
+        if sent.get("act") in ("import", "check"):
+            read = job is not None and job.state == Job.State.DONE and job.ids["choice"] == choice
+            preview = previewing.result(job) if job is not None and read else None
+            form = ChoicesForm(sent, preview=preview or previewing.choice_of(choice))
+            if form.is_valid():
+                choices = form.choices(preview.fields if preview else choice.get("named", {}))
+                only_check, unknown = sent["act"] == "check", None if read else choice
+                job = _started(request, form, questions, archive, choices, only_check, unknown)
+                return redirect("job", job.public_id)
+        job = previewing.start(
             questions=questions,
             tables=archive,
-            reader=sent.get("reader", ""),
-            chosen=chosen,
-            named=named,
+            choice=choice,
+            form={name: str(text) for name, text in sent.items() if name != "csrfmiddlewaretoken"},
+            by=request.user,
+            now=timezone.now(),
         )
     except (Refused, ValidationError) as error:
         detail = error.detail if isinstance(error, Refused) else " ".join(error.messages)
         messages.error(request, detail)
         return redirect("import_new", project.slug)
-    form = ChoicesForm(sent or None, preview=preview)
-    starts = sent.get("act") in ("import", "check")
-    if starts and form.is_valid():
-        with refusals_on(form):
-            choices = form.choices(preview.fields)
-            job = _started(request, form, questions, archive, choices, sent["act"] == "check")
-            return redirect("job", job.public_id)
-    context = {
-        "project": project,
+    return redirect(f"{address}{'&' if archive else '?'}preview={job.public_id}")
+
+
+def _choice(sent: QueryDict) -> dict[str, Any]:
+    """What a form was sent with that the preview depends on (`previewing.read`)."""
+    chosen = chosen_columns(sent)
+    choice = {
+        "reader": sent.get("reader", ""),
+        "chosen": {**asdict(chosen), "columns": list(chosen.columns)} if chosen is not None else None,
+        "named": NamedTextsField(required=False).clean(sent.get("fields_of", "")),
+    }
+    return {name: value for name, value in choice.items() if value}
+
+
+def _preview_page(request: PageRequest, job: Job, questions: Upload, archive: Upload | None) -> HttpResponse:
+    """What a worker has read of uploaded files; until then the page asks again, by itself."""
+    context: dict[str, Any] = {
+        "project": job.project,
         "upload": questions,
-        "form": form if starts else ChoicesForm(initial=_typed(sent), preview=preview),
+        "address": _preview_url(job.project, questions, archive),
+        "why_not": job.error,
+    }
+    template = "importing/import_preview.html"
+    if (answer := waiting.until_finished(request, job, template, context)) is not None:
+        return answer
+    sent, preview = job.ids[previewing.FORM], previewing.result(job)
+    form = ChoicesForm(sent if "act" in sent else None, initial=_typed(sent), preview=preview)
+    context |= {
+        "form": form,
         "licences": LICENCES,
         "separators": SEPARATORS,
         "preview": preview,
         "losses": [gettext(loss) for loss in preview.losses],
         "format": gettext(READERS[preview.reader].title) if preview.reader in READERS else preview.reader,
-        "examples": [shown_example(example) for example in preview.examples],
+        "examples": [shown_example(*read) for read in zip(preview.examples, preview.rows, strict=True)],
     }
-    return render(request, "importing/import_preview.html", context)
+    return render(request, template, context)
 
 
 def _release_preview(request: PageRequest, project: Project, upload: Upload) -> HttpResponse | None:
@@ -225,16 +258,10 @@ def _release_preview(request: PageRequest, project: Project, upload: Upload) -> 
     return render(request, "importing/restore_preview.html", context)
 
 
-MOST_ROWS = 8
-"""Rows of a table in a preview."""
-
-
-def shown_example(example: tableqa.Example) -> dict[str, Any]:
-    """An example for the preview, with the first rows of its table."""
-    table = example.table
-    rows = len(table.rows)
-    if rows > MOST_ROWS:
-        table = Table(table.header, table.rows[:MOST_ROWS], table.title, table.caption)
+def shown_example(example: tableqa.Example, rows: int | None = None) -> dict[str, Any]:
+    """An example for the preview, with the first rows of its table; `rows` of a table that has only these."""
+    table = first_rows(example.table)
+    rows = len(example.table.rows) if rows is None else rows
     return {
         "example": example,
         "label": gettext("Table of example {id}").format(id=example.id),
@@ -244,7 +271,7 @@ def shown_example(example: tableqa.Example) -> dict[str, Any]:
     }
 
 
-def _typed(sent: QueryDict) -> dict[str, str]:
+def _typed(sent: Mapping[str, str]) -> dict[str, str]:
     """What was typed about the source stays while the preview changes."""
     return {
         name: str(sent[name])
