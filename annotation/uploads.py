@@ -24,9 +24,7 @@ from tableqa.readers.archive import unpacked_by
 from tableqa.readers.ingestion import unpack_once
 
 KEPT = timedelta(days=7)
-"""How long the files of an import that was not finished are kept."""
-_PREVIEWS = Job.objects.filter(kind__in=jobs.OF_PREVIEWS, state__in=[Job.State.DONE, Job.State.FAILED])
-"""They hold the first records of files, and stay no longer than these."""
+"""How long the files of an import that was not finished are kept, and previews, which hold the first records of files."""
 SLICE = 4 * 1024 * 1024
 """The most bytes of a slice; less than a request may have."""
 
@@ -133,7 +131,6 @@ def forget(uploads: Iterable[Upload]) -> None:
     for upload in uploads:
         upload.file.delete(save=False)
         shutil.rmtree(unpacked_folder() / upload.public_id, ignore_errors=True)
-        _PREVIEWS.filter(project=upload.project_id, ids__questions=upload.pk).delete()
 
 
 def of_job(job: Job) -> dict[str, Upload]:
@@ -157,7 +154,7 @@ def _delete_old(now: datetime) -> None:
     old = Upload.objects.filter(made_at__lt=now - KEPT).exclude(file="")
     for upload in old[:100]:
         upload.file.delete(save=True)
-    _PREVIEWS.filter(made_at__lt=now - KEPT).delete()
+    Job.objects.filter(kind__in=jobs.OF_PREVIEWS, made_at__lt=now - KEPT).delete()
     # By its age: what a killed process began to unpack belongs to no upload.
     for folder in unpacked_folder().glob("*"):
         if datetime.fromtimestamp(folder.stat().st_mtime, UTC) < now - KEPT:

@@ -246,11 +246,11 @@ def job(actor: Actor, public_id: str) -> Job:
     The first records of a file are seen by those who may import it.
     """
     job = access.job(actor, public_id)
-    tells = job.kind in ("resolve", "perturb")
-    if tells and hidden(actor.person, job.project.batches.all(), Fact.COUNTS):
+    tells = job.kind in ("resolve", "perturb") and hidden(
+        actor.person, job.project.batches.all(), Fact.COUNTS
+    )
+    if tells or (job.kind in OF_PREVIEWS and Permission.IMPORT not in may(actor, job.project)):
         job.done, job.total, job.result = 0, 0, {}
-    if job.kind in OF_PREVIEWS and Permission.IMPORT not in may(actor, job.project):
-        job.result = {}
     return job
 
 

@@ -89,7 +89,8 @@ class JobShape(serializers.ModelSerializer[Job]):
 
     def to_representation(self, instance: Job) -> dict[str, Any]:
         data = super().to_representation(instance)
-        if instance.kind == previewing.KIND and instance.result and (preview := previewing.result(instance)):
+        if instance.kind == previewing.KIND and instance.result:
+            preview = previewing.result(instance)
             examples = [example.to_dict() for example in preview.examples]
             data["result"] = {**preview.to_json(), "examples": examples}
         return data

@@ -49,32 +49,9 @@ SEPARATORS = (
     ("  ", gettext_lazy("Two or more spaces")),
 )
 """Separators that the form suggests; any character can be entered."""
+ABOUT_SOURCE = ("name", "licence", "citation", "url", "split", "limit")
+"""Fields about the source. What is typed there stays while the preview changes."""
 _ENCODINGS = ("utf-8", "utf-16", *SINGLE_BYTE, *SEVERAL_BYTES)
-
-
-class UploadForm(forms.Form):
-    """The file of the questions, and the other files of its format."""
-
-    questions = forms.FileField(
-        label=gettext_lazy("Questions file"),
-        help_text=gettext_lazy(
-            "CSV, Excel, JSON, JSON Lines, Parquet, a zip archive of them, or a file of a format below."
-        ),
-    )
-    tables = forms.FileField(
-        required=False,
-        label=gettext_lazy("Tables and other files"),
-        help_text=gettext_lazy(
-            "A zip archive, if the questions are not all in one file. It may contain folders."
-        ),
-    )
-
-    def clean_questions(self) -> Any:
-        return checked_upload(self.cleaned_data["questions"])
-
-    def clean_tables(self) -> Any:
-        file = self.cleaned_data["tables"]
-        return checked_upload(file) if file else None
 
 
 def checked_upload(file: Any) -> Any:
@@ -88,6 +65,26 @@ def checked_upload(file: Any) -> Any:
     if len(file.name) > 100:
         raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
     return file
+
+
+class UploadForm(forms.Form):
+    """The file of the questions, and the other files of its format."""
+
+    questions = forms.FileField(
+        validators=[checked_upload],
+        label=gettext_lazy("Questions file"),
+        help_text=gettext_lazy(
+            "CSV, Excel, JSON, JSON Lines, Parquet, a zip archive of them, or a file of a format below."
+        ),
+    )
+    tables = forms.FileField(
+        required=False,
+        validators=[checked_upload],
+        label=gettext_lazy("Tables and other files"),
+        help_text=gettext_lazy(
+            "A zip archive, if the questions are not all in one file. It may contain folders."
+        ),
+    )
 
 
 class ChoicesForm(forms.Form):
@@ -221,7 +218,7 @@ class ChoicesForm(forms.Form):
 
     def about_the_source(self) -> Iterator[forms.BoundField]:
         """The fields about the source."""
-        return (self[name] for name in ("name", "licence", "citation", "url", "split", "limit"))
+        return (self[name] for name in ABOUT_SOURCE)
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

@@ -76,11 +76,11 @@ def of_file(questions: Upload, tables: Upload | None) -> QuerySet[Job]:
     return Job.objects.select_related("project").filter(project=questions.project_id, kind=KIND, **ids)
 
 
-def result(job: Job) -> Preview | None:
-    """What was read; None while a worker is at it. A failed one is the choice with the reason as its problem."""
-    if job.state == Job.State.DONE:
-        return Preview.from_json(json.loads(job.result["preview"], object_hook=unpack_object))
-    return choice_of(job.ids["choice"]) if job.finished else None
+def result(job: Job) -> Preview:
+    """What a job has read; its choice, without examples, where it failed."""
+    if job.state != Job.State.DONE:
+        return choice_of(job.ids["choice"])
+    return Preview.from_json(json.loads(job.result["preview"], object_hook=unpack_object))
 
 
 def choice_of(choice: Mapping[str, Any]) -> Preview:

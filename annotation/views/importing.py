@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -19,7 +19,14 @@ from django.utils.translation import gettext
 import tableqa
 from annotation import access, uploads, visibility
 from annotation.drawing import list_tables, record_tables
-from annotation.forms.imports import LICENCES, SEPARATORS, ChoicesForm, UploadForm, chosen_columns
+from annotation.forms.imports import (
+    ABOUT_SOURCE,
+    LICENCES,
+    SEPARATORS,
+    ChoicesForm,
+    UploadForm,
+    chosen_columns,
+)
 from annotation.journeys import importing, previewing, restoring
 from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
@@ -93,7 +100,16 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
             if at_once is None:
                 return redirect(_preview_url(project, questions, tables))
             choices = at_once.choices(at_once.cleaned_data["fields_of"])
-            return redirect("job", _started(request, at_once, questions, tables, choices).public_id)
+            job = importing.start_import(
+                project=project,
+                reader=at_once.cleaned_data["reader"],
+                questions=questions,
+                tables=tables,
+                choices=choices,
+                by=request.user,
+                now=timezone.now(),
+            )
+            return redirect("job", job.public_id)
     # Readers are callable, and templates call what they can.
     formats = [
         {"title": reader.title, "licence": reader.licence, "url": reader.url, "beside": reader.beside}
@@ -137,28 +153,6 @@ def _preview_url(project: Project, questions: Upload, tables: Upload | None) -> 
     return f"{url}?tables={tables.public_id}" if tables else url
 
 
-def _started(
-    request: PageRequest,
-    form: ChoicesForm,
-    questions: Upload,
-    tables: Upload | None,
-    choices: importing.Choices,
-    only_check: bool = False,
-    choice: dict[str, Any] | None = None,
-) -> Job:
-    return importing.start_import(
-        project=questions.project,
-        reader=form.cleaned_data["reader"],
-        questions=questions,
-        tables=tables,
-        choices=choices,
-        by=request.user,
-        now=timezone.now(),
-        only_check=only_check,
-        choice=choice,
-    )
-
-
 @page("GET", "POST")
 def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """The first examples of uploaded files, with everything that was detected to correct; and the import."""
@@ -171,27 +165,32 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         return _preview_page(request, job, questions, archive)
     if archive is None and (response := _release_preview(request, project, questions)) is not None:
         return response
-    address = _preview_url(project, questions, archive)
+    sent, address = request.POST, _preview_url(project, questions, archive)
+    files: dict[str, Any] = {
+        "questions": questions,
+        "tables": archive,
+        "by": request.user,
+        "now": timezone.now(),
+    }
     try:
-        sent = request.POST
         choice = _choice(sent)
         if sent.get("act") in ("import", "check"):
-            read = job is not None and job.state == Job.State.DONE and job.ids["choice"] == choice
-            preview = previewing.result(job) if job is not None and read else None
-            form = ChoicesForm(sent, preview=preview or previewing.choice_of(choice))
+            shown = job is not None and job.state == Job.State.DONE and job.ids["choice"] == choice
+            preview = previewing.result(job) if job and shown else previewing.choice_of(choice)
+            form = ChoicesForm(sent, preview=preview)
             if form.is_valid():
-                choices = form.choices(preview.fields if preview else choice.get("named", {}))
-                only_check, unknown = sent["act"] == "check", None if read else choice
-                job = _started(request, form, questions, archive, choices, only_check, unknown)
+                choices = form.choices(preview.fields if shown else choice.get("named", {}))
+                job = importing.start_import(
+                    project=project,
+                    reader=form.cleaned_data["reader"],
+                    choices=choices,
+                    only_check=sent["act"] == "check",
+                    choice=None if shown else choice,
+                    **files,
+                )
                 return redirect("job", job.public_id)
-        job = previewing.start(
-            questions=questions,
-            tables=archive,
-            choice=choice,
-            form={name: str(text) for name, text in sent.items() if name != "csrfmiddlewaretoken"},
-            by=request.user,
-            now=timezone.now(),
-        )
+        typed = {name: str(text) for name, text in sent.items() if name != "csrfmiddlewaretoken"}
+        job = previewing.start(choice=choice, form=typed, **files)
     except (Refused, ValidationError) as error:
         detail = error.detail if isinstance(error, Refused) else " ".join(error.messages)
         messages.error(request, detail)
@@ -222,7 +221,8 @@ def _preview_page(request: PageRequest, job: Job, questions: Upload, archive: Up
     if (answer := waiting.until_finished(request, job, template, context)) is not None:
         return answer
     sent, preview = job.ids[previewing.FORM], previewing.result(job)
-    form = ChoicesForm(sent if "act" in sent else None, initial=_typed(sent), preview=preview)
+    about = {name: sent[name] for name in ABOUT_SOURCE if name in sent}
+    form = ChoicesForm(sent if "act" in sent else None, initial=about, preview=preview)
     context |= {
         "form": form,
         "licences": LICENCES,
@@ -268,15 +268,6 @@ def shown_example(example: tableqa.Example, rows: int | None = None) -> dict[str
         "table": tables.drawn(table),
         "rows": rows,
         "left_out": rows - len(table.rows),
-    }
-
-
-def _typed(sent: Mapping[str, str]) -> dict[str, str]:
-    """What was typed about the source stays while the preview changes."""
-    return {
-        name: str(sent[name])
-        for name in ("name", "licence", "citation", "url", "split", "limit")
-        if name in sent
     }
 
 
