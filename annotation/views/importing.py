@@ -160,7 +160,8 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
     project = access.project(actor, slug, Permission.IMPORT)
     questions = access.upload(project, public_id)
     archive = access.upload(project, request.GET["tables"]) if "tables" in request.GET else None
-    job = previewing.of_file(questions, archive).filter(public_id=request.GET.get("preview", "")).first()
+    named = request.GET.get("preview", "").replace("\0", "")
+    job = previewing.of_file(questions, archive).filter(public_id=named).first()
     if job is not None and request.method != "POST":
         return _preview_page(request, job, questions, archive)
     if archive is None and (response := _release_preview(request, project, questions)) is not None:

@@ -85,8 +85,8 @@ def guarded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callabl
             monkeypatch.setattr(module, name, refused)
         for reader in {type(reader) for reader in READERS.values()}:
             monkeypatch.setattr(reader, "__call__", refused)
-        for folder in ("uploads", "unpacked", "reading"):
-            _watched.append(os.path.realpath(Path(settings.MEDIA_ROOT) / folder))
+        folders = [Path(settings.MEDIA_ROOT) / name for name in ("uploads", "unpacked", "reading")]
+        _watched.extend(map(os.path.realpath, folders))
 
     yield begin
     _watched.clear()
@@ -229,10 +229,9 @@ API: list[Requests] = [
     responses_by_api,
     release_by_api,
 ]
-STILL_READ = (labels, responses, responses_by_api, release, release_by_api, gold) + (
-    # Whether it is a release is looked up there.
-    examples,
-    examples_by_api_without_a_reader,
+STILL_READ = (
+    *(labels, responses, responses_by_api, release, release_by_api, gold),
+    *(examples, examples_by_api_without_a_reader),  # whether it is a release is looked up there
 )
 """What the web tier reads today. A request that reads nothing any more fails here: take it out."""
 
