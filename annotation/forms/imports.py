@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
 
@@ -19,7 +18,7 @@ from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
-from tableqa.readers.preview import Chosen, Preview
+from tableqa.readers.preview import Preview
 from tableqa.readers.reader import Credit
 from tableqa.readers.text_form import ENCODING_NAMES
 
@@ -55,13 +54,7 @@ _ENCODINGS = ("utf-8", "utf-16", *SINGLE_BYTE, *SEVERAL_BYTES)
 
 
 def checked_upload(file: Any) -> Any:
-    """The source is named after the file, so its name must be short enough to be one."""
-    if file.size > settings.MAX_IMPORT_BYTES:
-        raise ValidationError(
-            gettext(
-                "{name} is larger than {value} MB. Split it, or ask the site administrator to import it."
-            ).format(name=file.name, value=settings.MAX_IMPORT_BYTES // 2**20)
-        )
+    """The source is named after the file, so its name must be short enough to be one. `uploads.keep` checks its size."""
     if len(file.name) > 100:
         raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
     return file
@@ -235,14 +228,14 @@ class ChoicesForm(forms.Form):
         return importing.Choices(given["name"].strip(), given["split"], given["limit"], fields, credit)
 
 
-def chosen_columns(sent: Mapping[str, Any]) -> Chosen | None:
-    """The columns and options that a form was sent with, whether or not it is valid; None where it has none."""
+def chosen_columns(sent: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The columns and options that a form was sent with (`Chosen`), whether or not it is valid; None where it has none."""
     parts = {part: str(sent[f"column_{part}"]) for part in PARTS if f"column_{part}" in sent}
     if not parts:
         return None
     options = {name: str(sent[name]) for name in OPTIONS if sent.get(name)}
     try:
-        columns = tuple(map(str, read_json(str(sent.get("known_columns") or "[]"))))
+        columns = list(map(str, read_json(str(sent.get("known_columns") or "[]"))))
     except (ValueError, TypeError):
-        columns = ()
-    return Chosen(parts, options, columns)
+        columns = []
+    return {"parts": parts, "options": options, "columns": columns}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -201,10 +200,9 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
 
 def _choice(sent: QueryDict) -> dict[str, Any]:
     """What a form was sent with that the preview depends on (`previewing.read`)."""
-    chosen = chosen_columns(sent)
     choice = {
         "reader": sent.get("reader", ""),
-        "chosen": {**asdict(chosen), "columns": list(chosen.columns)} if chosen is not None else None,
+        "chosen": chosen_columns(sent),
         "named": NamedTextsField(required=False).clean(sent.get("fields_of", "")),
     }
     return {name: value for name, value in choice.items() if value}
