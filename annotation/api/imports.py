@@ -15,11 +15,12 @@ from rest_framework.views import APIView
 from annotation import access, uploads
 from annotation.api import serializers as shapes
 from annotation.api.views import valid
-from annotation.journeys import importing, previewing, restoring
+from annotation.journeys import importing, restoring
 from annotation.models import Project, Upload
 from annotation.refusals import Refused, refuse
 from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
+from annotation.work import previewing
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit
 from tableqa.responses import TOOLS

@@ -8,10 +8,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.journeys import previewing
 from annotation.models import Batch, Job, Project, Release
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
+from annotation.work import previewing
 from tableqa.verdicts import VERDICTS
 from tasks.common.errors import ERRORS
 

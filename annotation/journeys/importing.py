@@ -23,10 +23,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation import bulk, events, immutable, jobs, sandbox, uploads
-from annotation.journeys import previewing
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as, require_storable
-from annotation.work import continued_sources
+from annotation.work import continued_sources, previewing
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields

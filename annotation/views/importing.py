@@ -26,7 +26,7 @@ from annotation.forms.imports import (
     UploadForm,
     chosen_columns,
 )
-from annotation.journeys import importing, previewing, restoring
+from annotation.journeys import importing, restoring
 from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
 from annotation.roles import Permission
@@ -34,7 +34,7 @@ from annotation.terms.options import NamedTextsField
 from annotation.views import tables, waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
-from annotation.work import ancestry
+from annotation.work import ancestry, previewing
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
 from tableqa.readers.preview import first_rows

@@ -8,8 +8,8 @@ from django.http import QueryDict
 from django.test import Client
 
 from annotation import jobs
-from annotation.journeys.previewing import KIND
 from annotation.models import Job, Person
+from annotation.work.previewing import KIND
 from tests.undone import savepoint
 
 

@@ -13,9 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import jobs, sandbox, uploads
-from annotation.journeys import previewing, setting_up
+from annotation.journeys import setting_up
 from annotation.models import Job, Project, Source, Upload
 from annotation.refusals import Refused, refuse
+from annotation.work import previewing
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer, read_previews
 

@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 import python_calamine
 from django.conf import settings
+from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import InMemoryUploadedFile, SimpleUploadedFile, UploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -278,7 +279,7 @@ def test_the_web_tier_reads_no_file(
 @pytest.mark.usefixtures("db")
 def test_the_guard_sees_a_file_that_is_read(things: Things, guarded: Callable[[], None]) -> None:
     upload = things.world.project.uploads.create(name="x", made_by=things.world.mara, made_at=NOON)
-    upload.file.save(upload.public_id, lines())
+    upload.file.save(upload.public_id, ContentFile(lines().getvalue()))
     sent = SimpleUploadedFile("own.csv", b"id\n")
     guarded()
 
