@@ -56,14 +56,24 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 CANCELLED = message("jobs.cancelled", "This job was cancelled.")
 
-LOOP, MODELS, IMPORTS = "loop", "models", "imports"
+SILENT = timedelta(seconds=7)
+"""After which jobs that people wait for are taken to have no worker, where none of them has moved."""
+
+LOOP, MODELS, IMPORTS, PREVIEWS = "loop", "models", "imports", "previews"
 OF_MODELS: Final = ("proposals", "ask_model", "ask_originals", "draw_items", "evaluate")
-OF_FILES: Final = ("import", "restore", "import_responses")
-"""Kinds that read files of people. They can be cancelled, and the projects take turns."""
-QUEUE_OF = {"predictions": LOOP} | dict.fromkeys(OF_MODELS, MODELS) | dict.fromkeys(OF_FILES, IMPORTS)
+OF_IMPORTS: Final = ("import", "restore", "import_responses")
+OF_PREVIEWS: Final = ("preview",)
+OF_FILES: Final = OF_IMPORTS + OF_PREVIEWS
+"""Kinds that read files of people. They can be cancelled, and the projects take turns in each queue."""
+QUEUE_OF = {
+    "predictions": LOOP,
+    **dict.fromkeys(OF_MODELS, MODELS),
+    **dict.fromkeys(OF_IMPORTS, IMPORTS),
+    **dict.fromkeys(OF_PREVIEWS, PREVIEWS),
+}
 """Kinds of jobs that wait for models, or for files. They have queues and hands of their own: a model that hangs, or a file
 that takes an hour, holds up no decision and no release, nor anybody who waits for an answer on a page."""
-HANDS = {LOOP: 2, MODELS: 1, IMPORTS: 1}
+HANDS = {LOOP: 2, MODELS: 1, IMPORTS: 1, PREVIEWS: 1}
 """Jobs of these queues that one worker does at a time, beside one of all other kinds."""
 
 KINDS: dict[str, Callable[[Job, Progress], dict[str, Any]]] = {}
@@ -185,17 +195,29 @@ def _queue(job: Job) -> None:
 def run_job(job_id: int) -> str:
     """Run one job; what the queue calls. Of jobs that read files, the one whose project has waited longest."""
     job = Job.objects.filter(pk=job_id).first()
-    return run(_whose_turn(job_id) if job is not None and job.kind in OF_FILES else job_id)
+    return run(_whose_turn(job) if job is not None and job.kind in OF_FILES else job_id)
 
 
-def _whose_turn(job_id: int) -> int:
+def _of_queue(job: Job) -> QuerySet[Job]:
+    """The jobs of files in the queue of one of them."""
+    return Job.objects.filter(kind__in=OF_PREVIEWS if job.kind in OF_PREVIEWS else OF_IMPORTS)
+
+
+def is_without_worker(job: Job) -> bool:
+    """Whether neither a job of files nor another one of its queue has moved for some seconds."""
+    since = clock() - SILENT
+    moved = _of_queue(job).exclude(state=Job.State.QUEUED).filter(heartbeat__gt=since)
+    return not job.finished and job.heartbeat < since and not moved.exists()
+
+
+def _whose_turn(job: Job) -> int:
     """The oldest job of the project whose last job began first: each is in the queue once, so all have their turn."""
-    of_files = Job.objects.filter(kind__in=OF_FILES)
+    of_files = _of_queue(job)
     waiting = of_files.filter(state=Job.State.QUEUED).order_by("project", "pk").values_list("project", "pk")
     first = dict(reversed(list(waiting)))
     begun = of_files.filter(project__in=first, attempts__gt=0).exclude(pk__in=first.values())
     last = dict(begun.values_list("project").annotate(last=Max("pk")))
-    return min(first.items(), key=lambda one: (last.get(one[0], 0), one[1]), default=(0, job_id))[1]
+    return min(first.items(), key=lambda one: (last.get(one[0], 0), one[1]), default=(0, job.pk))[1]
 
 
 def run(job_id: int) -> str:

@@ -24,7 +24,7 @@ from tableqa.readers.archive import unpacked_by
 from tableqa.readers.ingestion import unpack_once
 
 KEPT = timedelta(days=7)
-"""How long the files of an import that was not finished are kept."""
+"""How long the files of an import that was not finished are kept, and previews, which hold the first records of files."""
 SLICE = 4 * 1024 * 1024
 """The most bytes of a slice; less than a request may have."""
 
@@ -133,6 +133,11 @@ def forget(uploads: Iterable[Upload]) -> None:
         shutil.rmtree(unpacked_folder() / upload.public_id, ignore_errors=True)
 
 
+def of_job(job: Job) -> dict[str, Upload]:
+    """The questions of a job that reads examples, and its tables where it has some."""
+    return {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
+
+
 def forget_of(job: Job) -> None:
     """Delete the upload of a job that is done or refused, where it has one."""
     forget(Upload.objects.filter(pk=job.ids.get("upload")))
@@ -149,6 +154,7 @@ def _delete_old(now: datetime) -> None:
     old = Upload.objects.filter(made_at__lt=now - KEPT).exclude(file="")
     for upload in old[:100]:
         upload.file.delete(save=True)
+    Job.objects.filter(kind__in=jobs.OF_PREVIEWS, made_at__lt=now - KEPT).delete()
     # By its age: what a killed process began to unpack belongs to no upload.
     for folder in unpacked_folder().glob("*"):
         if datetime.fromtimestamp(folder.stat().st_mtime, UTC) < now - KEPT:

@@ -394,7 +394,7 @@ SPECTACULAR_SETTINGS = {
 TASKS = {
     "default": {
         "BACKEND": "django_tasks_db.DatabaseBackend",
-        "QUEUES": ["default", "loop", "models", "imports"],  # as in annotation/jobs.py
+        "QUEUES": ["default", "loop", "models", "imports", "previews"],  # as in annotation/jobs.py
     }
 }
 

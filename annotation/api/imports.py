@@ -15,11 +15,12 @@ from rest_framework.views import APIView
 from annotation import access, uploads
 from annotation.api import serializers as shapes
 from annotation.api.views import valid
-from annotation.journeys import importing, previewing, restoring
+from annotation.journeys import importing, restoring
 from annotation.models import Project, Upload
 from annotation.refusals import Refused, refuse
 from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
+from annotation.work import previewing
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit
 from tableqa.responses import TOOLS
@@ -78,6 +79,9 @@ class ImportRequest(serializers.Serializer[Any]):
     good_only = serializers.BooleanField(required=False, default=False)
     look = serializers.BooleanField(
         required=False, default=False, help_text="Check all records; import nothing."
+    )
+    preview = serializers.BooleanField(
+        required=False, default=False, help_text="Read the first examples; import nothing."
     )
 
 
@@ -229,13 +233,17 @@ class Imports(APIView):
                 name=questions.name,
                 path=f"/api/projects/{slug}/restore/",
             )
-        reader = (
-            data["reader"] or previewing.preview(project=project, questions=questions, tables=tables).reader
-        )
-        importing.check_fields(reader, data["fields_of"])
+        if data["reader"]:
+            importing.check_fields(data["reader"], data["fields_of"])
+        by, now = actor.person, timezone.now()
+        choice = {"reader": data["reader"], "named": data["fields_of"]}
+        choice = {name: value for name, value in choice.items() if value}
+        if data["preview"]:
+            job = previewing.start(questions=questions, tables=tables, choice=choice, by=by, now=now)
+            return Response(shapes.JobShape(job).data, status=202)
         job = importing.start_import(
             project=project,
-            reader=reader,
+            reader=data["reader"],
             questions=questions,
             tables=tables,
             choices=importing.Choices(
@@ -246,9 +254,10 @@ class Imports(APIView):
                 Credit(data["licence"], data["citation"], data["url"]),
                 data["good_only"],
             ),
-            by=actor.person,
-            now=timezone.now(),
+            by=by,
+            now=now,
             only_check=data["look"],
+            choice=None if data["reader"] else choice,
         )
         return Response(shapes.JobShape(job).data, status=202)
 

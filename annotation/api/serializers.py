@@ -11,6 +11,7 @@ from rest_framework import serializers
 from annotation.models import Batch, Job, Project, Release
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
+from annotation.work import previewing
 from tableqa.verdicts import VERDICTS
 from tasks.common.errors import ERRORS
 
@@ -85,6 +86,14 @@ class JobShape(serializers.ModelSerializer[Job]):
     class Meta:
         model = Job
         fields = ["id", "kind", "state", "done", "total", "error", "result", "made_at"]
+
+    def to_representation(self, instance: Job) -> dict[str, Any]:
+        data = super().to_representation(instance)
+        if instance.kind == previewing.KIND and instance.result:
+            preview = previewing.result(instance)
+            examples = [example.to_dict() for example in preview.examples]
+            data["result"] = {**preview.to_json(), "examples": examples}
+        return data
 
 
 class Holding(serializers.Serializer[Any]):

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -67,8 +67,8 @@ def start(
 ) -> Job:
     """Evaluate a model in the background, from a file of predictions or by asking a predictor.
 
-    Raises Refused: a file that is too large or has a line that is no prediction, a predictor that there is not, a name
-    under which there is a run already.
+    Raises Refused: a file that is too large or empty, a predictor that there is not, a name under which there is a run
+    already. Of a file with a line that is no prediction the job fails.
     """
     name = name.strip()
     require_storable(name)
@@ -94,8 +94,8 @@ def start(
         "leave_out_missing": leave_out_missing,
     }
     if file is not None:
-        _require_predictions(file, release)
-        file.seek(0)
+        fix = gettext("Evaluate it on the command line: ./run manage evaluate")
+        uploads.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
         upload = Upload(project=release.project, name=str(file.name)[:255], made_by=by, made_at=now)
         upload.file.save(upload.public_id, file, save=False)
         upload.save()
@@ -121,23 +121,13 @@ def _require_gold(release: Release) -> None:
         refuse("invalid_request", str(error))
 
 
-def _require_predictions(file: UploadedFile, release: Release) -> None:
-    fix = gettext("Evaluate it on the command line: ./run manage evaluate")
-    name = uploads.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
-    try:
-        if not read_lines(cast("IO[bytes]", file), name, datasets(release.manifest["sources"])):
-            refuse("invalid_request", "{name} contains no predictions.", name=name)
-    except EvaluationError as error:
-        refuse("invalid_request", f"{error}.".replace("..", "."))
-
-
 @jobs.kind(KIND)
 def _run_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     release = Release.objects.get(pk=job.ids["release"])
     try:
         return _perform(job, release, progress)
     except (EvaluationError, Difference) as error:
-        refuse("invalid_request", str(error))
+        refuse("invalid_request", f"{error}.".replace("..", "."))
     except LookupError as error:
         refuse("invalid_request", str(error.args[0]) if error.args else gettext("Not found."))
 
@@ -155,7 +145,7 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         ask = evaluating.model_of(settings.PREDICTORS, name, *([meter] if meter else []))
         evaluating.collect(benchmark, ask, predictions, progress=progress, crew=crew)
     else:
-        _take(Upload.objects.get(pk=job.ids["upload"]), predictions)
+        _take(Upload.objects.get(pk=job.ids["upload"]), predictions, release)
     answers = benchmark.predictions(predictions)
     total = len(answers)
     asked = evaluating.asked(benchmark, seen=lambda number: progress(min(number, total - 1), total))
@@ -180,10 +170,16 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
     }
 
 
-def _take(upload: Upload, predictions: Path) -> None:
-    """Copy an upload to its place. It stays until the job is done: a database that does not answer may begin it again."""
+def _take(upload: Upload, predictions: Path, release: Release) -> None:
+    """Copy an upload to its place, if it holds predictions; else EvaluationError names the line, or it is refused.
+
+    It stays until the job is done: a database that does not answer may begin it again.
+    """
     part = predictions.with_suffix(".part")
     with upload.file.open("rb") as sent, part.open("wb") as copy:
+        if not read_lines(sent, upload.name, datasets(release.manifest["sources"])):
+            refuse("invalid_request", "{name} contains no predictions.", name=upload.name)
+        sent.seek(0)
         shutil.copyfileobj(sent, copy)
     part.rename(predictions)
 

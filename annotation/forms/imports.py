@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy
 
@@ -19,7 +18,7 @@ from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
-from tableqa.readers.preview import Chosen, Preview
+from tableqa.readers.preview import Preview
 from tableqa.readers.reader import Credit
 from tableqa.readers.text_form import ENCODING_NAMES
 
@@ -49,13 +48,23 @@ SEPARATORS = (
     ("  ", gettext_lazy("Two or more spaces")),
 )
 """Separators that the form suggests; any character can be entered."""
+ABOUT_SOURCE = ("name", "licence", "citation", "url", "split", "limit")
+"""Fields about the source. What is typed there stays while the preview changes."""
 _ENCODINGS = ("utf-8", "utf-16", *SINGLE_BYTE, *SEVERAL_BYTES)
+
+
+def checked_upload(file: Any) -> Any:
+    """The source is named after the file, so its name must be short enough to be one. `uploads.keep` checks its size."""
+    if len(file.name) > 100:
+        raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
+    return file
 
 
 class UploadForm(forms.Form):
     """The file of the questions, and the other files of its format."""
 
     questions = forms.FileField(
+        validators=[checked_upload],
         label=gettext_lazy("Questions file"),
         help_text=gettext_lazy(
             "CSV, Excel, JSON, JSON Lines, Parquet, a zip archive of them, or a file of a format below."
@@ -63,31 +72,12 @@ class UploadForm(forms.Form):
     )
     tables = forms.FileField(
         required=False,
+        validators=[checked_upload],
         label=gettext_lazy("Tables and other files"),
         help_text=gettext_lazy(
             "A zip archive, if the questions are not all in one file. It may contain folders."
         ),
     )
-
-    def clean_questions(self) -> Any:
-        return checked_upload(self.cleaned_data["questions"])
-
-    def clean_tables(self) -> Any:
-        file = self.cleaned_data["tables"]
-        return checked_upload(file) if file else None
-
-
-def checked_upload(file: Any) -> Any:
-    """The source is named after the file, so its name must be short enough to be one."""
-    if file.size > settings.MAX_IMPORT_BYTES:
-        raise ValidationError(
-            gettext(
-                "{name} is larger than {value} MB. Split it, or ask the site administrator to import it."
-            ).format(name=file.name, value=settings.MAX_IMPORT_BYTES // 2**20)
-        )
-    if len(file.name) > 100:
-        raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
-    return file
 
 
 class ChoicesForm(forms.Form):
@@ -221,7 +211,7 @@ class ChoicesForm(forms.Form):
 
     def about_the_source(self) -> Iterator[forms.BoundField]:
         """The fields about the source."""
-        return (self[name] for name in ("name", "licence", "citation", "url", "split", "limit"))
+        return (self[name] for name in ABOUT_SOURCE)
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -238,14 +228,14 @@ class ChoicesForm(forms.Form):
         return importing.Choices(given["name"].strip(), given["split"], given["limit"], fields, credit)
 
 
-def chosen_columns(sent: Mapping[str, Any]) -> Chosen | None:
-    """The columns and options that a form was sent with, whether or not it is valid; None where it has none."""
+def chosen_columns(sent: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The columns and options that a form was sent with (`Chosen`), whether or not it is valid; None where it has none."""
     parts = {part: str(sent[f"column_{part}"]) for part in PARTS if f"column_{part}" in sent}
     if not parts:
         return None
     options = {name: str(sent[name]) for name in OPTIONS if sent.get(name)}
     try:
-        columns = tuple(map(str, read_json(str(sent.get("known_columns") or "[]"))))
+        columns = list(map(str, read_json(str(sent.get("known_columns") or "[]"))))
     except (ValueError, TypeError):
-        columns = ()
-    return Chosen(parts, options, columns)
+        columns = []
+    return {"parts": parts, "options": options, "columns": columns}

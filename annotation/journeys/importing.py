@@ -25,7 +25,7 @@ from django.utils import timezone
 from annotation import bulk, events, immutable, jobs, sandbox, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as, require_storable
-from annotation.work import continued_sources
+from annotation.work import continued_sources, previewing
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields
@@ -410,8 +410,11 @@ def start_import(
     now: datetime,
     choices: Choices | None = None,
     only_check: bool = False,
+    choice: Mapping[str, Any] | None = None,
 ) -> Job:
     """Import uploaded files in the background, or only check all their records: then they stay for the import.
+
+    choice: what the job works out reader and columns from (`previewing.read`), where they are not known.
 
     Raises Refused(import_failed) where bytes of them are missing.
     """
@@ -423,7 +426,9 @@ def start_import(
         "questions": questions.pk,
         "tables": tables.pk if tables else None,
         **({"only_check": True} if only_check else {}),
+        **({"choice": choice} if choice is not None else {}),
     }
+    require_storable(ids)
     return jobs.enqueue(project=project, kind="import", ids=ids, by=by, now=now)
 
 
@@ -439,7 +444,9 @@ def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
 
 @jobs.kind("import")
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    sent = _uploads_of(job)
+    sent = uploads.of_job(job)
+    if "choice" in job.ids:
+        _work_out(job, progress)
     with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
         rest = Path(folder) / rest_name(sent["questions"].name, job.ids["reader"])
         try:
@@ -465,6 +472,16 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     }
 
 
+def _work_out(job: Job, progress: jobs.Progress) -> None:
+    """Work out the reader and the columns of a choice, once: they are kept with the job."""
+    preview = previewing.read(job, lambda number: progress(number, 0))
+    choice = job.ids.pop("choice")
+    job.ids["reader"] = preview.reader
+    if "chosen" in choice:
+        job.ids["choices"]["fields"] = dict(preview.fields)
+    Job.objects.filter(pk=job.pk).update(ids=job.ids)
+
+
 @jobs.afterwards("import")
 def _forget_files(job: Job) -> None:
     """Delete the files of an import; those with problems stay for the choice to import the good records.
@@ -475,11 +492,7 @@ def _forget_files(job: Job) -> None:
         not job.ids.get("only_check")
         and not Job.objects.filter(pk=job.pk, result__has_key="problems").exists()
     ):
-        uploads.forget(_uploads_of(job).values())
-
-
-def _uploads_of(job: Job) -> dict[str, Upload]:
-    return {key: Upload.objects.get(pk=job.ids[key]) for key in ("questions", "tables") if job.ids.get(key)}
+        uploads.forget(uploads.of_job(job).values())
 
 
 def rest_name(questions: str, reader: str) -> str:

@@ -18,19 +18,26 @@ from django.utils.translation import gettext
 import tableqa
 from annotation import access, jobs, uploads, visibility
 from annotation.drawing import list_tables, record_tables
-from annotation.forms.imports import LICENCES, SEPARATORS, ChoicesForm, UploadForm, chosen_columns
-from annotation.journeys import importing, previewing, restoring
+from annotation.forms.imports import (
+    ABOUT_SOURCE,
+    LICENCES,
+    SEPARATORS,
+    ChoicesForm,
+    UploadForm,
+    chosen_columns,
+)
+from annotation.journeys import importing, restoring
 from annotation.models import Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.terms.options import NamedTextsField
-from annotation.views import tables
+from annotation.views import tables, waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
-from annotation.work import ancestry
+from annotation.work import ancestry, previewing
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
-from tableqa.tables import Table
+from tableqa.readers.preview import first_rows
 
 
 @page("GET")
@@ -90,7 +97,16 @@ def import_new(request: PageRequest, slug: str) -> HttpResponse:
             if at_once is None:
                 return redirect(_preview_url(project, questions, tables))
             choices = at_once.choices(at_once.cleaned_data["fields_of"])
-            return redirect("job", _started(request, at_once, questions, tables, choices).public_id)
+            job = importing.start_import(
+                project=project,
+                reader=at_once.cleaned_data["reader"],
+                questions=questions,
+                tables=tables,
+                choices=choices,
+                by=request.user,
+                now=timezone.now(),
+            )
+            return redirect("job", job.public_id)
     # Readers are callable, and templates call what they can.
     formats = [
         {"title": reader.title, "licence": reader.licence, "url": reader.url, "beside": reader.beside}
@@ -134,26 +150,6 @@ def _preview_url(project: Project, questions: Upload, tables: Upload | None) -> 
     return f"{url}?tables={tables.public_id}" if tables else url
 
 
-def _started(
-    request: PageRequest,
-    form: ChoicesForm,
-    questions: Upload,
-    tables: Upload | None,
-    choices: importing.Choices,
-    only_check: bool = False,
-) -> Job:
-    return importing.start_import(
-        project=questions.project,
-        reader=form.cleaned_data["reader"],
-        questions=questions,
-        tables=tables,
-        choices=choices,
-        by=request.user,
-        now=timezone.now(),
-        only_check=only_check,
-    )
-
-
 @page("GET", "POST")
 def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """The first examples of uploaded files, with everything that was detected to correct; and the import."""
@@ -161,43 +157,79 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
     project = access.project(actor, slug, Permission.IMPORT)
     questions = access.upload(project, public_id)
     archive = access.upload(project, request.GET["tables"]) if "tables" in request.GET else None
-    sent = request.POST
+    named = request.GET.get("preview", "").replace("\0", "")
+    job = previewing.of_file(questions, archive).filter(public_id=named).first()
+    if job is not None and request.method != "POST":
+        return _preview_page(request, job, questions, archive)
     if archive is None and (response := _release_preview(request, project, questions)) is not None:
         return response
-    chosen = chosen_columns(sent)
+    sent, address = request.POST, _preview_url(project, questions, archive)
+    files: dict[str, Any] = {
+        "questions": questions,
+        "tables": archive,
+        "by": request.user,
+        "now": timezone.now(),
+    }
     try:
-        named = NamedTextsField(required=False).clean(sent.get("fields_of", ""))
-        preview = previewing.preview(
-            project=project,
-            questions=questions,
-            tables=archive,
-            reader=sent.get("reader", ""),
-            chosen=chosen,
-            named=named,
-        )
+        choice = _choice(sent)
+        if sent.get("act") in ("import", "check"):
+            shown = job is not None and job.state == Job.State.DONE and job.ids["choice"] == choice
+            preview = previewing.result(job) if job and shown else previewing.choice_of(choice)
+            form = ChoicesForm(sent, preview=preview)
+            if form.is_valid():
+                choices = form.choices(preview.fields if shown else choice.get("named", {}))
+                job = importing.start_import(
+                    project=project,
+                    reader=form.cleaned_data["reader"],
+                    choices=choices,
+                    only_check=sent["act"] == "check",
+                    choice=None if shown else choice,
+                    **files,
+                )
+                return redirect("job", job.public_id)
+        typed = {name: str(text) for name, text in sent.items() if name != "csrfmiddlewaretoken"}
+        job = previewing.start(choice=choice, form=typed, **files)
     except (Refused, ValidationError) as error:
         detail = error.detail if isinstance(error, Refused) else " ".join(error.messages)
         messages.error(request, detail)
         return redirect("import_new", project.slug)
-    form = ChoicesForm(sent or None, preview=preview)
-    starts = sent.get("act") in ("import", "check")
-    if starts and form.is_valid():
-        with refusals_on(form):
-            choices = form.choices(preview.fields)
-            job = _started(request, form, questions, archive, choices, sent["act"] == "check")
-            return redirect("job", job.public_id)
-    context = {
-        "project": project,
+    return redirect(f"{address}{'&' if archive else '?'}preview={job.public_id}")
+
+
+def _choice(sent: QueryDict) -> dict[str, Any]:
+    """What a form was sent with that the preview depends on (`previewing.read`)."""
+    choice = {
+        "reader": sent.get("reader", ""),
+        "chosen": chosen_columns(sent),
+        "named": NamedTextsField(required=False).clean(sent.get("fields_of", "")),
+    }
+    return {name: value for name, value in choice.items() if value}
+
+
+def _preview_page(request: PageRequest, job: Job, questions: Upload, archive: Upload | None) -> HttpResponse:
+    """What a worker has read of uploaded files; until then the page asks again, by itself."""
+    context: dict[str, Any] = {
+        "project": job.project,
         "upload": questions,
-        "form": form if starts else ChoicesForm(initial=_typed(sent), preview=preview),
+        "address": _preview_url(job.project, questions, archive),
+        "why_not": job.error,
+    }
+    template = "importing/import_preview.html"
+    if (answer := waiting.until_finished(request, job, template, context)) is not None:
+        return answer
+    sent, preview = job.ids[previewing.FORM], previewing.result(job)
+    about = {name: sent[name] for name in ABOUT_SOURCE if name in sent}
+    form = ChoicesForm(sent if "act" in sent else None, initial=about, preview=preview)
+    context |= {
+        "form": form,
         "licences": LICENCES,
         "separators": SEPARATORS,
         "preview": preview,
         "losses": [gettext(loss) for loss in preview.losses],
         "format": gettext(READERS[preview.reader].title) if preview.reader in READERS else preview.reader,
-        "examples": [shown_example(example) for example in preview.examples],
+        "examples": [shown_example(*read) for read in zip(preview.examples, preview.rows, strict=True)],
     }
-    return render(request, "importing/import_preview.html", context)
+    return render(request, template, context)
 
 
 def _release_preview(request: PageRequest, project: Project, upload: Upload) -> HttpResponse | None:
@@ -223,31 +255,16 @@ def _release_preview(request: PageRequest, project: Project, upload: Upload) -> 
     return render(request, "importing/restore_preview.html", context)
 
 
-MOST_ROWS = 8
-"""Rows of a table in a preview."""
-
-
-def shown_example(example: tableqa.Example) -> dict[str, Any]:
-    """An example for the preview, with the first rows of its table."""
-    table = example.table
-    rows = len(table.rows)
-    if rows > MOST_ROWS:
-        table = Table(table.header, table.rows[:MOST_ROWS], table.title, table.caption)
+def shown_example(example: tableqa.Example, rows: int | None = None) -> dict[str, Any]:
+    """An example for the preview, with the first rows of its table; `rows` of a table that has only these."""
+    table = first_rows(example.table)
+    rows = len(example.table.rows) if rows is None else rows
     return {
         "example": example,
         "label": gettext("Table of example {id}").format(id=example.id),
         "table": tables.drawn(table),
         "rows": rows,
         "left_out": rows - len(table.rows),
-    }
-
-
-def _typed(sent: QueryDict) -> dict[str, str]:
-    """What was typed about the source stays while the preview changes."""
-    return {
-        name: str(sent[name])
-        for name in ("name", "licence", "citation", "url", "split", "limit")
-        if name in sent
     }
 
 

@@ -20,9 +20,12 @@ from tableqa.readers.own_data import OPTIONS, PARTS, REQUIRED, Layout, OwnData, 
 from tableqa.readers.reader import Credit
 from tableqa.readers.rejections import Problem, described
 from tableqa.readers.split_names import split_in_name
+from tableqa.tables import Table
 
 SHOWN = 5
 """Examples of a preview."""
+MOST_ROWS = 8
+"""Rows of the table of an example."""
 MOST_READ = 200
 """Records that are read for them, where many have problems."""
 
@@ -34,6 +37,7 @@ class Preview:
     fields    the names of columns and the options that differ from what is detected; what an import takes
     problems  of the records that were read for the preview
     losses    what the import would not keep
+    rows      of the table of each example: the example has only the first `MOST_ROWS`
     has_ids   whether the records have ids of their own
     continues name of the source whose rejected records the file holds; "" where they have no ids of their own
     """
@@ -48,6 +52,7 @@ class Preview:
     has_ids: bool = False
     continues: str = ""
     losses: Sequence[str] = ()
+    rows: Sequence[int] = ()
 
     def to_json(self) -> dict[str, Any]:
         """What `from_json` reads. Examples are text in it: what they hold may look like a message."""
@@ -108,13 +113,21 @@ def preview(request: ReadRequest, progress: Callable[[int], None] = lambda numbe
             name,
             layout,
             fields,
-            examples,
+            [example.over(first_rows(example.table)) for example in examples],
             problems,
             credit,
             printable(with_texts(read_as, request.shown)),
             has_ids=not isinstance(read, OwnData) or "id" in layout.parts,
             losses=losses(name, split_in_name(path), _columns_kept(layout, examples)),
+            rows=[len(example.table.rows) for example in examples],
         )
+
+
+def first_rows(table: Table) -> Table:
+    """The table with as many rows as a preview shows."""
+    if len(table.rows) <= MOST_ROWS:
+        return table
+    return Table(table.header, table.rows[:MOST_ROWS], table.title, table.caption)
 
 
 def _columns_kept(layout: Layout, examples: Sequence[Example]) -> set[str]:
@@ -149,7 +162,7 @@ def _with_columns(
     columns = own.with_fields(options).layout(path, tables).columns
     parts: Mapping[str, str] = chosen.parts if chosen and tuple(chosen.columns) in ((), columns) else {}
     if chosen is None:
-        earlier = _remembered(request.earlier, columns)
+        earlier = dict(request.fields) or _remembered(request.earlier, columns)
         options |= {name: earlier.pop(name) for name in OPTIONS if name in earlier}
         parts = earlier
     fields = {**differing(parts, columns), **options}

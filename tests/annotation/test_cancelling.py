@@ -146,14 +146,15 @@ def test_projects_take_turns(world: World) -> None:
     turns: list[int] = []
 
     for job in [*many, one]:  # as they were queued
-        turns.append(jobs._whose_turn(job.pk))
+        turns.append(jobs._whose_turn(job))
         Job.objects.filter(pk=turns[-1]).update(state="done", attempts=1)
 
     assert turns == [many[0].pk, one.pk, many[1].pk, many[2].pk]
 
 
 def test_jobs_that_read_files_have_a_queue_of_their_own() -> None:
-    assert {jobs.QUEUE_OF[kind] for kind in jobs.OF_FILES} == {"imports"}
+    assert {jobs.QUEUE_OF[kind] for kind in jobs.OF_IMPORTS} == {"imports"}
+    assert {jobs.QUEUE_OF[kind] for kind in jobs.OF_PREVIEWS} == {"previews"}
     assert set(jobs.OF_FILES) <= set(jobs.KINDS)
-    assert jobs.HANDS["imports"] == 1
+    assert (jobs.HANDS["imports"], jobs.HANDS["previews"]) == (1, 1)
     assert "resolve" not in jobs.QUEUE_OF

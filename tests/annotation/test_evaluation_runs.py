@@ -146,14 +146,17 @@ def test_the_page_and_its_files_have_the_papers_rules_side_by_side(rea: Client, 
     ],
 )
 @pytest.mark.django_db(transaction=True)
-def test_a_file_that_holds_something_else_is_refused_with_its_line(
+def test_the_job_of_a_file_that_holds_something_else_fails_with_its_line(
     rea: Client, release: Release, content: bytes, words: str
 ) -> None:
     answer = send(rea, release, "TAPEX", content)
-    assert answer.status_code == 200
-    assert words in answer.content.decode().replace("&#x27;", "'")
-    assert not evaluation_runs.runs(release).exists()
-    assert not Upload.objects.exists()
+    run = evaluation_runs.runs(release).get()
+    assert answer["Location"] == reverse("job", args=[run.public_id])
+    assert run.state == Job.State.FAILED
+    assert words in run.error
+    assert words in rea.get(answer["Location"]).content.decode().replace("&#x27;", "'")
+    assert not Path(settings.MEDIA_ROOT, Upload.objects.get().file.name).exists()
+    assert sent(rea, release, "TAPEX", said(release)).state == Job.State.DONE
 
 
 @pytest.mark.django_db(transaction=True)

@@ -29,6 +29,7 @@ from tableqa.readers import READERS
 from tableqa.readers.reader import Credit, ReaderError
 from tableqa.responses import TOOLS
 from tests.annotation.cast import NOON, World
+from tests.annotation.previews import importer
 from tests.annotation.test_defining import DEFINITION, batch_of, define
 from tests.annotation.test_transfer import annotation, choice, label_studio, task
 from tests.undone import undone
@@ -196,8 +197,7 @@ def test_a_lone_surrogate_is_listed_by_check_page_job_and_file(
         "id": {"id": "i\ud800"},
     }
     path = records(tmp_path, {**RECORD, **changes[part]})
-    client = Client()
-    client.force_login(world.mara)
+    client = importer(world.mara)
 
     file = SimpleUploadedFile("dev.jsonl", path.read_bytes())
     sent = client.post(reverse("import_new", args=["films"]), {"questions": file})

@@ -23,6 +23,7 @@ from annotation.releases import release_files
 from tableqa.readers import archive, preview, table_encodings
 from tableqa.readers.reader_process import TASKS
 from tests.annotation.cast import World
+from tests.annotation.previews import importer
 
 GERMAN = "Nr;Frage;Gold;Tabelle\n1;Wer gewann für Köln?;Ann|Bob;cup.csv\n2;Wer fehlte?;Bob;fehlt.csv\n"
 CUP = "Name;Wins\nAnn;3\nBob;4\n"
@@ -30,9 +31,7 @@ CUP = "Name;Wins\nAnn;3\nBob;4\n"
 
 @pytest.fixture
 def mara(world: World) -> Client:
-    client = Client()
-    client.force_login(world.mara)
-    return client
+    return importer(world.mara)
 
 
 @pytest.fixture(autouse=True)
@@ -235,7 +234,7 @@ def test_a_licence_that_is_no_identifier_is_asked_for_again(mara: Client) -> Non
     page = mara.post(url, sent(mara.get(url), act="import", licence="free to use!"))
 
     assert "Enter an SPDX identifier" in text(page)
-    assert not Job.objects.exists()
+    assert not Job.objects.filter(kind="import").exists()
 
 
 @pytest.fixture

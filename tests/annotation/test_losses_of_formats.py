@@ -16,7 +16,8 @@ from annotation.models import Example, Job
 from tableqa.readers import READERS
 from tableqa.readers.losses import LOSSES, columns_of, losses
 from tests.annotation.cast import NOON, World
-from tests.annotation.test_importing_formats import BESIDE, FILES, mara, packed, small  # noqa: F401
+from tests.annotation.previews import importer
+from tests.annotation.test_importing_formats import BESIDE, FILES, packed, small  # noqa: F401
 
 NAMED = {
     "freb_tqa": ("Splits:", "Lineage:"),
@@ -83,7 +84,7 @@ def test_preview_job_and_source_say_what_is_not_imported(
     name: str,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    path, client = small / FILES[name], mara(world)
+    path, client = small / FILES[name], importer(world.mara)
     files = {
         "questions": SimpleUploadedFile(path.name, path.read_bytes()),
         "tables": packed(path.parent, BESIDE.get(name, ())),
@@ -118,11 +119,12 @@ def test_people_and_splits_in_the_columns_of_a_file_are_said_to_be_lost(
     path.write_text('id,question,table,split,annotator\n1,who?,"[[""A""],[""b""]]",dev,Ann\n')
     sentences = [loss for loss in LOSSES["own"] if loss.startswith(("Splits:", "Responses"))]
 
-    started = mara(world).post(
+    client = importer(world.mara)
+    started = client.post(
         reverse("import_new", args=["films"]),
         {"questions": SimpleUploadedFile(path.name, path.read_bytes())},
     )
-    preview = html.unescape(mara(world).get(started["Location"]).content.decode())
+    preview = html.unescape(client.get(started["Location"]).content.decode())
     call_command("import_examples", str(path), "--project", "films", "--reader", "own")
     printed = capsys.readouterr().out
 

@@ -20,6 +20,7 @@ from annotation.models import Job
 from annotation.refusals import Refused
 from tableqa.language import shown
 from tests.annotation.cast import NOON, World
+from tests.annotation.previews import importer
 from tests.annotation.test_badly_formed_inputs import CASES, bring_in
 from tests.annotation.test_german_is_whole import english_in
 
@@ -84,9 +85,7 @@ def test_a_refusal_stays_english_where_the_reader_is(world: World, tmp_path: Pat
 
 @pytest.fixture
 def mara(world: World) -> Client:
-    client = Client()
-    client.force_login(world.mara)
-    return client
+    return importer(world.mara)
 
 
 FAULTY = b"id,question,table\n1,Wer?,nirgends.csv\n1,,\n,Wo?\n"

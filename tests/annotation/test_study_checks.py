@@ -22,6 +22,7 @@ from annotation.studying.planning import Looked
 from annotation.studying.standing import Counts, Standing
 from annotation.studying.study import GoldItem, Somebody, parse
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.previews import importer
 from tests.annotation.test_study_files import SMALL, plan_of
 
 HEAD = """\
@@ -475,7 +476,7 @@ def test_every_key_of_the_schema_has_its_place_in_the_pages_or_a_reason() -> Non
     assert not PAGES.keys() & ONLY_IN_A_FILE.keys()
 
 
-def test_what_a_file_can_say_can_be_typed_in_a_page(films: World, client: Any, settings: Any) -> None:
+def test_what_a_file_can_say_can_be_typed_in_a_page(films: World, settings: Any) -> None:
     settings.PREDICTORS = {
         "bundled": {"url": "http://127.0.0.1:1", "model": "bundled", "protocol": "askew"},
         "chat": {"url": "http://127.0.0.1:1", "model": "chat", "protocol": "chat"},
@@ -485,7 +486,7 @@ def test_what_a_file_can_say_can_be_typed_in_a_page(films: World, client: Any, s
     films.batch(name="Decided")
     file = SimpleUploadedFile("rows.json", b'[{"id": 1, "data": {}, "annotations": []}]')
     upload = uploads.keep(project=films.project, file=file, by=films.mara, now=NOON)
-    client.force_login(films.mara)
+    client = importer(films.mara)
     pages: dict[str, str] = {}
     for page, _ in PAGES.values():
         if page not in pages:

@@ -24,7 +24,6 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.utils import timezone
 
 from annotation import uploads
@@ -38,6 +37,7 @@ from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World
+from tests.annotation.previews import importer
 from tests.annotation.test_defining import DEFINITION, FILE
 from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of
 from tests.annotation.test_transfer import annotation, choice, task
@@ -148,15 +148,14 @@ class Imports:
                 require_known(known, example)
 
     def page(self, main: Path) -> None:
-        client = Client()
-        client.force_login(self.world.mara)
         upload = uploads.keep(
             project=self.world.project,
             file=SimpleUploadedFile(main.name, main.read_bytes()),
             by=self.world.mara,
             now=timezone.now(),
         )
-        assert client.get(f"/projects/films/sources/import/{upload.public_id}/").status_code in (200, 302)
+        client = importer(self.world.mara)
+        assert client.get(f"/projects/films/sources/import/{upload.public_id}/").status_code == 200
 
     def labels(self, path: Path) -> None:
         text = path.read_bytes().decode("utf-8", "surrogateescape" if self.rng.random() < 0.1 else "replace")

@@ -72,6 +72,7 @@ OWN_JSON = {
     "annotation/evaluation/evaluating.py": "a last line that Askew wrote",
     "annotation/evaluation/evaluation_runs.py": "judgements that Askew wrote, and records that were read before",
     "annotation/help/proposing.py": "a form that Askew wrote, and replies: their reading takes whatever they raise",
+    "annotation/work/previewing.py": "what this process has read of a file, kept with the job",
     "annotation/sandbox.py": "what the process that reads files wrote: whatever is wrong with it, the file is refused",
     "tableqa/readers/reader_process.py": "what the worker that started the process wrote",
     "tableqa/readers/preview.py": "the text in such a result, of the first five examples",

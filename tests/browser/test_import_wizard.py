@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
-from annotation import uploads
-from annotation.models import Source, Upload
+from annotation import jobs, uploads
+from annotation.management.commands.worker import Hand
+from annotation.models import Job, Source, Upload
 from tests.annotation.cast import World, make_world
 from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import HeldRequests, signed_in
@@ -89,6 +90,60 @@ def test_what_is_chosen_and_typed_while_the_preview_loads_stays(
     expect(page.get_by_label("Question", exact=True)).to_have_value("text")
     expect(page.get_by_label("Licence")).to_have_value("CC0-1.0")
     first.abort()
+
+
+@pytest.fixture
+def start_worker(settings: Any) -> Iterator[Callable[[], None]]:
+    """Jobs wait in the database for a worker, which begins with its previews when a test says so."""
+    backend = "django_tasks_db.DatabaseBackend"
+    settings.TASKS = {"default": {**settings.TASKS["default"], "BACKEND": backend}}
+    hand = Hand(jobs.PREVIEWS, 0.05)
+    yield hand.start
+    hand.stop()
+    if hand.is_alive():
+        hand.join(10)
+
+
+def test_the_page_waits_for_a_worker_and_follows_every_choice(
+    world: World,
+    new_context: Callable[..., BrowserContext],
+    live_server: Any,
+    tmp_path: Path,
+    start_worker: Callable[[], None],
+) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(ROWS)
+    pages = [
+        signed_in(new_context, live_server.url, world.mara, java_script_enabled=scripts).new_page()
+        for scripts in (True, False)
+    ]
+    for page in pages:
+        page.goto(f"{live_server.url}/projects/films/sources/import/")
+        page.get_by_label("Questions file").set_input_files(path)
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("status")).to_have_text("Reading the file…")
+        expect(page.get_by_role("button", name="Import", exact=True)).to_have_count(0)
+    check_accessibility(pages[0])
+    Job.objects.update(heartbeat=jobs.clock() - 2 * jobs.SILENT)
+    for page in pages:
+        expect(page.get_by_role("status")).to_contain_text("No worker is running")
+    check_accessibility(pages[0])
+
+    start_worker()
+    for page in pages:
+        expect(page.locator(".previewed .question")).to_contain_text("easy")
+    page, plain = pages
+    page.get_by_label("Licence").fill("CC0-1.0")
+    page.get_by_label("Question", exact=True).select_option("text")
+    expect(page.locator(".previewed .question")).to_contain_text("Who won in Köln?")
+    page.reload()
+    expect(page.locator(".previewed .question")).to_contain_text("Who won in Köln?")
+    expect(page.get_by_label("Licence")).to_have_value("CC0-1.0")
+    plain.get_by_label("Citation").fill("Ann (2026)")
+    plain.get_by_label("Question", exact=True).select_option("text")
+    plain.get_by_role("button", name="Update the preview").click()
+    expect(plain.locator(".previewed .question")).to_contain_text("Who won in Köln?")
+    expect(plain.get_by_label("Citation")).to_have_value("Ann (2026)")
 
 
 @pytest.mark.both

@@ -20,6 +20,7 @@ import httpx
 import pytest
 from django.core.files.base import ContentFile
 
+from annotation import jobs
 from config import logs
 from predictor import configuration
 from tests.waiting import listens, wait_until
@@ -71,6 +72,17 @@ def test_a_unit_starts_what_there_is(unit: Path) -> None:
         assert (ROOT / f"{module.replace('.', '/')}.py").exists()
     else:
         assert program == "gunicorn"
+
+
+def test_the_unit_of_workers_lets_them_read_files(settings: Any) -> None:
+    unit = (ROOT / "deploy" / "systemd" / "askew-worker@.service").read_text()
+    filters = re.findall(r"^SystemCallFilter=(.*)", unit, re.MULTILINE)
+    (gigabytes,) = re.findall(r"^MemoryMax=(\d+)G", unit, re.MULTILINE)
+
+    closed = next(index for index, names in enumerate(filters) if names.startswith("~"))
+    assert "setpriority" in " ".join(filters[closed + 1 :]).split(), "reading lowers its own priority"
+    reading = (jobs.HANDS[jobs.IMPORTS] + jobs.HANDS[jobs.PREVIEWS]) * settings.IMPORT_MEMORY
+    assert int(gigabytes) * 1024 >= reading + 300
 
 
 def test_nginx_takes_both_files(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ EVERY = 2.0
 LOOK = 30.0
 """Seconds between checks for orphaned slots."""
 SLOWER = 1.0
-"""Minimum seconds between checks of each thread for jobs that wait for models."""
+"""Minimum seconds between checks of each thread for jobs that wait for models or files; a page waits for previews."""
 AWAY = (OperationalError, InterfaceError)
 """Raised if the database does not respond or has closed the connection."""
 ANSWER = 30.0
@@ -98,7 +98,7 @@ class Hand(threading.Thread):
         super().__init__(name=f"jobs of {queue}", daemon=True)
         self.worker = Worker(
             queue_names=[queue],
-            interval=max(interval, SLOWER),
+            interval=interval if queue == jobs.PREVIEWS else max(interval, SLOWER),
             batch=False,
             backend_name="default",
             startup_delay=True,
