@@ -9,7 +9,6 @@ from django.test import Client
 
 from annotation import jobs
 from annotation.models import Job, Person
-from annotation.work.previewing import KIND
 from tests.undone import savepoint
 
 
