@@ -30,7 +30,8 @@ from django.conf import settings
 from annotation.refusals import refuse, refuse_as
 from tableqa.language import unpack_object
 from tableqa.readers.ingestion import ReadRequest, ReadResult
-from tableqa.readers.rejections import Problem, one_sentence
+from tableqa.readers.reader import ReaderError
+from tableqa.readers.rejections import Problem, described, one_sentence
 
 log = logging.getLogger(__name__)
 
@@ -65,9 +66,29 @@ def _remove_abandoned(parent: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def read(request: ReadRequest, beat: Callable[[int], None], *, name: str) -> ReadResult:
-    """Read and check all records (`tableqa.readers.ingestion.read_all`); see `call`."""
-    return ReadResult.from_json(call("read_all", request, beat, name=name, seconds=settings.IMPORT_SECONDS))
+Reading = Callable[[ReadRequest, Callable[[int], None]], ReadResult]
+"""How files are read: in this process where they lie on this machine, in one of their own (`read`) for uploads."""
+
+
+def read(
+    request: ReadRequest,
+    beat: Callable[[int], None],
+    *,
+    name: str,
+    task: str = "read_all",
+    seconds: int | None = None,
+) -> ReadResult:
+    """Read and check all records (`tableqa.readers.ingestion.read_all`), or those of another task; see `call`."""
+    seconds = settings.IMPORT_SECONDS if seconds is None else seconds
+    return ReadResult.from_json(call(task, request, beat, name=name, seconds=seconds))
+
+
+def refusing_faults(reading: Reading, request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
+    """What was read. Raises Refused(import_failed) for a fault of the files."""
+    try:
+        return reading(request, beat)
+    except ReaderError as error:
+        refuse_as("import_failed", one_sentence(described(error, request.shown, request.by_command)))
 
 
 def call(

@@ -203,6 +203,16 @@ def for_sandbox(questions: Upload, tables: Upload | None) -> Iterator[UploadedFi
 
 
 @contextmanager
+def room(files: UploadedFiles | None) -> Iterator[Path]:
+    """A folder for what is read: that of uploaded files, or one for a while."""
+    if files is not None:
+        yield files.folder
+        return
+    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
+        yield Path(name)
+
+
+@contextmanager
 def on_disk(upload: Upload) -> Iterator[UploadedFiles]:
     """An uploaded file, which this process reads. Raises Refused(import_failed).
 

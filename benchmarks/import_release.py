@@ -227,8 +227,7 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
     )
     timed("batch opened", lambda: assigning.open_batch(batch=batch, by=mara, now=NOW))
     batch.refresh_from_db()
-    text = labels.read_text(encoding="utf-8")
-    timed("labels", lambda: labelled_elsewhere.write(batch=batch, text=text, by=mara, now=NOW))
+    timed("labels", lambda: labelled_elsewhere.write(batch=batch, path=labels, by=mara, now=NOW))
     memory = _of_process("self", "VmHWM") - before
     print(f"memory grew by {examples:.0f} MB for questions and tables, by {memory:.0f} MB for all of it")
     return {"in": sum(steps), "floor": floor, "memory": memory, "manager": _signed_in(mara)}

@@ -17,7 +17,7 @@ from annotation.api import serializers as shapes
 from annotation.api.views import valid
 from annotation.journeys import importing, restoring
 from annotation.models import Project, Upload
-from annotation.refusals import Refused, refuse
+from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
 from annotation.work import previewing
@@ -25,8 +25,6 @@ from tableqa.readers import READERS
 from tableqa.readers.reader import Credit
 from tableqa.responses import TOOLS
 
-MOST_AT_ONCE = 5_000
-"""Responses of a file that a preview checks completely."""
 MOST_DIGITS = 15
 """Of an offset: far more than a file has bytes."""
 
@@ -146,47 +144,30 @@ class ResponsesRequest(serializers.Serializer[Any]):
     look = serializers.BooleanField(required=False, default=False, help_text="Preview; import nothing.")
 
 
-class ResponsesPreview(serializers.Serializer[Any]):
-    """What an import of responses would do."""
-
-    responses = serializers.IntegerField()
-    tasks = serializers.IntegerField(help_text="With at least one response.")
-    mapping = serializers.DictField(help_text="The complete mapping.")
-    losses = serializers.ListField(child=serializers.CharField())
-    problems = serializers.ListField(child=serializers.DictField())
-    is_sample = serializers.BooleanField(help_text="Only the first tasks of a large file were checked.")
-
-
 class ResponsesImports(APIView):
     """Importing responses of another annotation tool."""
 
-    @extend_schema(request=ResponsesRequest, responses={200: ResponsesPreview, 202: shapes.JobShape})
+    @extend_schema(request=ResponsesRequest, responses={202: shapes.JobShape})
     def post(self, request: Request, slug: str) -> Response:
-        """Import responses into a new, closed batch, or preview it. Poll the job: all or nothing is imported."""
+        """Import responses into a new, closed batch, or preview it. Poll the job: all or nothing is imported.
+
+        The result of a preview has the numbers of `responses` and of answered `tasks`, the complete `mapping`, `losses`,
+        `problems`, and `is_sample`: whether only the first tasks of a large file were checked.
+        """
         actor = access.actor(request)
         project = access.project(actor, slug, Permission.IMPORT)
         data = valid(ResponsesRequest, request)
         upload = access.upload(project, data["upload"])
-        params = {"project": project, "tool": data["tool"], "mapping": mapping_file.parse(data["mapping"])}
-        by, now = actor.person, timezone.now()
-        if not data["look"]:
-            job = responses.start(upload=upload, by=by, now=now, **params)
-            return Response(shapes.JobShape(job).data, status=202)
-        with uploads.on_disk(upload) as files:
-            try:
-                preview = responses.look(path=files.questions, by=by, now=now, most=MOST_AT_ONCE, **params)
-            except Refused as refused:
-                refuse(refused.code, files.shown(refused.detail))
-        return Response(
-            {
-                "responses": preview.summary.responses,
-                "tasks": preview.summary.answered,
-                "mapping": mapping_file.as_data(preview.mapping),
-                "losses": [f"{number} {what}" for number, what in preview.losses],
-                "problems": [problem.as_data() for problem in preview.problems],
-                "is_sample": preview.is_sample,
-            }
+        job = responses.start(
+            project=project,
+            upload=upload,
+            tool=data["tool"],
+            mapping=mapping_file.parse(data["mapping"]),
+            by=actor.person,
+            now=timezone.now(),
+            only_look=data["look"],
         )
+        return Response(shapes.JobShape(job).data, status=202)
 
 
 class UploadSlice(APIView):

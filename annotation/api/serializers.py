@@ -93,6 +93,7 @@ class JobShape(serializers.ModelSerializer[Job]):
             preview = previewing.result(instance)
             examples = [example.to_dict() for example in preview.examples]
             data["result"] = {**preview.to_json(), "examples": examples}
+        data["result"].pop("page", None)  # what a page of this site needs
         return data
 
 

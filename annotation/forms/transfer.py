@@ -10,16 +10,14 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.forms.imports import checked_upload
 from annotation.journeys import assigning, importing
-from annotation.transfer.mapping import Column, ImportMapping, name_of
-from annotation.transfer.responses import Preview
+from annotation.transfer.mapping import MOST_VALUES, Column, ImportMapping, name_of
+from annotation.transfer.preview import Preview
 from tableqa.language import shown
 from tableqa.responses import TOOLS
 from tasks.common.fields import Choice, MultiChoice, Question
 from tasks.contract import TaskType
 
 CREDIT = ("licence", "citation", "url")
-MOST_VALUES = 40
-"""Values of a field that the page shows."""
 
 
 class ResponsesFileForm(forms.Form):
@@ -133,7 +131,7 @@ class MappingForm(forms.Form):
                 }
                 for place, value in enumerate(shown_values(column))
             ]
-            left_out = len(column.values) - len(values)
+            left_out = column.left_out + len(column.values) - len(values)
             yield {"column": column, "field": self[f"field-{number}"], "values": values, "left_out": left_out}
 
     def credit(self) -> Iterator[forms.BoundField]:

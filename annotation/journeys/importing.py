@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,12 +25,13 @@ from annotation import bulk, events, immutable, jobs, sandbox, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as, require_storable
 from annotation.work import continued_sources, previewing
+from annotation.written_pages import Progress, write_pages
 from tableqa.language import grouped, phrase, reason_of, sentence
-from tableqa.readers import READERS, ReaderError
+from tableqa.readers import READERS
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields
 from tableqa.readers.losses import columns_of, losses
 from tableqa.readers.reader import Credit, Tolerant
-from tableqa.readers.rejections import FORMS, described, one_sentence
+from tableqa.readers.rejections import FORMS, one_sentence
 from tableqa.readers.split_names import split_in_name
 
 LONGEST_NAME = 120
@@ -91,10 +91,6 @@ class Choices:
     good_only: bool = False
 
 
-Reading = Callable[[ReadRequest, Callable[[int], None]], ReadResult]
-"""How files are read: in this process where they lie on this machine (`read_all`), in one of their own for uploads."""
-
-
 @bulk.seldom_collected()
 def import_examples(
     *,
@@ -114,8 +110,8 @@ def import_examples(
     said: Mapping[str, str] | None = None,
     by: Person | None = None,
     files: uploads.UploadedFiles | None = None,
-    reading: Reading = read_all,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    reading: sandbox.Reading = read_all,
+    progress: Progress = lambda done, total: None,
 ) -> Imported:
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
@@ -132,14 +128,14 @@ def import_examples(
     _refuse_another_format(project, choices.name, reader)
     continued = continued_sources.continued(project, choices.name, reader, path)
     earlier = Source.objects.ready().filter(project=project, name=choices.name)
-    with _room(files) as folder:
+    with uploads.room(files) as folder:
         request = _read_request(
             folder, reader, path, tables, choices, continued if by_command else None, rest, files
         )
         request = replace(
             request, by_command=by_command, known=tuple(earlier.values_list("checksum", flat=True))
         )
-        read = _read(request, reading, progress)
+        read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
             return Imported(same, same.examples_count, same.tables_count, new=False)
@@ -180,8 +176,8 @@ def check_examples(
     rest: Path | None = None,
     by_command: bool = False,
     files: uploads.UploadedFiles | None = None,
-    reading: Reading = read_all,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    reading: sandbox.Reading = read_all,
+    progress: Progress = lambda done, total: None,
 ) -> int:
     """Read all records as an import would, and write none. Returns how many an import would take.
 
@@ -191,26 +187,16 @@ def check_examples(
     _check_choices(reader, choices)
     _refuse_another_format(project, choices.name, reader)
     continued = continued_sources.continued(project, choices.name, reader, path) if by_command else None
-    with _room(files) as folder:
+    with uploads.room(files) as folder:
         request = replace(
             _read_request(folder, reader, path, tables, choices, continued, rest, files),
             by_command=by_command,
         )
-        read = _read(request, reading, progress)
+        read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         _refuse_problems(read, good_only=False)
         if Source.objects.ready().filter(project=project, name=choices.name).exists():
             _new_rows(project, choices.name, Path(request.rows), path)
         return read.number
-
-
-@contextmanager
-def _room(files: uploads.UploadedFiles | None) -> Iterator[Path]:
-    """A folder for what is read: that of uploaded files, or one for a while."""
-    if files is not None:
-        yield files.folder
-        return
-    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
-        yield Path(name)
 
 
 def _read_request(
@@ -235,14 +221,6 @@ def _read_request(
         inherited=continued.how.get("fields", {}) if continued is not None else {},
         **(files.for_request() if files is not None else {}),
     )
-
-
-def _read(request: ReadRequest, reading: Reading, progress: Callable[[int, int], None]) -> ReadResult:
-    """What was read; a fault of the files is refused. The total is not known yet."""
-    try:
-        return reading(request, lambda number: progress(number, 0))
-    except ReaderError as error:
-        refuse_as("import_failed", one_sentence(described(error, request.shown, request.by_command)))
 
 
 def _new_rows(project: Project, name: str, rows: Path, path: Path) -> tuple[Path, int]:
@@ -567,27 +545,8 @@ def _choices(job: Job, sent: Mapping[str, Upload]) -> Choices:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _write(
-    source: Source, rows: Path, total: int, progress: Callable[[int, int], None], by: Person | None
-) -> Imported:
-    written = 0
-    progress(0, total)
-    for chunk in Rows.read(rows):
-        with transaction.atomic():
-            tables = {row[4]: bulk.Json(row[5]) for row in chunk if len(row) > 5}
-            bulk.add_missing(StoredTable, ["digest", "content"], sorted(tables.items()))
-            digests = {row[4] for row in chunk}
-            stored = dict(StoredTable.objects.filter(digest__in=digests).values_list("digest", "pk"))
-            bulk.insert(
-                Example,
-                _FIELDS,
-                (
-                    (source.pk, id, written + at, question, answers, stored[digest], digest, more)
-                    for at, (id, question, answers, more, digest, *_) in enumerate(chunk)
-                ),
-            )
-        written += len(chunk)
-        progress(written, total)
+def _write(source: Source, rows: Path, total: int, progress: Progress, by: Person | None) -> Imported:
+    written = write_pages(rows, partial(_write_page, source), total, progress)
     with transaction.atomic():
         # One import of a project at a time becomes visible: an id stands once under a name.
         Project.objects.select_for_update().filter(pk=source.project_id).values_list("pk").first()
@@ -606,6 +565,21 @@ def _write(
         events.log(source, "", "ready", by=by, now=now)
     source.refresh_from_db()
     return Imported(source, written, source.tables_count, new=True)
+
+
+def _write_page(source: Source, page: Sequence[Any], written: int) -> None:
+    tables = {row[4]: bulk.Json(row[5]) for row in page if len(row) > 5}
+    bulk.add_missing(StoredTable, ["digest", "content"], sorted(tables.items()))
+    digests = {row[4] for row in page}
+    stored = dict(StoredTable.objects.filter(digest__in=digests).values_list("digest", "pk"))
+    bulk.insert(
+        Example,
+        _FIELDS,
+        (
+            (source.pk, id, written + at, question, answers, stored[digest], digest, more)
+            for at, (id, question, answers, more, digest, *_) in enumerate(page)
+        ),
+    )
 
 
 _FIELDS = (

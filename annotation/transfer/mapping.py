@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from tableqa.readers.reader import Credit
-from tableqa.responses import GivenResponse, Task
+from tableqa.responses import GivenResponse
+from tableqa.responses.reading import CheckedTask
 from tasks.common.definitions import MOST_STEPS, TAKEN
 from tasks.common.fields import Choice, MultiChoice, Rank, Scale, Text
 from tasks.contract import TaskType
@@ -21,6 +22,8 @@ from tasks.contract import TaskType
 MOST_OPTIONS: Final = 40
 LONGEST_OPTION: Final = 80
 LEAVE_OUT: Final = ""
+MOST_VALUES: Final = 40
+"""Values of a field that a page shows."""
 PARTS: Final = ("id", "question", "table", "answers", "title", "caption", "context")
 UNNAMED: Final = "annotator"
 """The person of responses that name nobody."""
@@ -67,6 +70,8 @@ class Column:
     """Whether every value is a list of the same values as the first, in any order."""
     has_orders: bool = False
     """Whether two lists differ."""
+    left_out: int = 0
+    """Values that a page does not show: rare ones."""
 
     def add(self, value: Any, nature: str) -> None:
         self.responses += 1
@@ -132,7 +137,45 @@ class Summary:
     simulated: set[str] = field(default_factory=set)
     """Names of people who are programs, likewise."""
 
-    def add(self, task: Task) -> None:
+    def as_data(self) -> dict[str, Any]:
+        """What a page shows of it, as JSON. Names of people are values: erasing replaces these."""
+        columns = [
+            {
+                "name": column.name,
+                "responses": column.responses,
+                "values": column.values.most_common(MOST_VALUES),
+                "left_out": max(0, len(column.values) - MOST_VALUES),
+            }
+            for column in self.columns.values()
+        ]
+        return {
+            **{name: getattr(self, name) for name in ("tasks", "answered", "responses", "losses")},
+            "columns": columns,
+            "people": list(self.people.items()),
+            "simulated": sorted(self.simulated),
+            "first": self.first and self.first.isoformat(),
+            "last": self.last and self.last.isoformat(),
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Summary:
+        """Read what `as_data` gave."""
+        columns = (
+            Column(**{**column, "values": Counter(dict(column["values"]))}) for column in data["columns"]
+        )
+        return cls(
+            **{
+                **data,
+                "columns": {column.name: column for column in columns},
+                "people": Counter(dict(data["people"])),
+                "losses": Counter(data["losses"]),
+                "simulated": set(data["simulated"]),
+                "first": datetime.fromisoformat(data["first"]) if data["first"] else None,
+                "last": datetime.fromisoformat(data["last"]) if data["last"] else None,
+            }
+        )
+
+    def add(self, task: CheckedTask) -> None:
         self.tasks += 1
         self.answered += bool(task.responses)
         self.most = max(self.most, len(task.responses))

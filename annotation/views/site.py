@@ -210,6 +210,7 @@ TITLES = {
     "draw_items": gettext_noop("Asking the model and drawing items"),
     "restore": gettext_noop("Restoring a release"),
     "import_responses": gettext_noop("Importing responses"),
+    "import_labels": gettext_noop("Importing labels"),
     acting.ACT: gettext_noop("Changing items"),
     acting.UNDO: gettext_noop("Undoing changes of items"),
 }
@@ -228,6 +229,8 @@ def _again(job: Job) -> str:
         return reverse("evaluations", args=[release.public_id])
     if job.kind in (acting.ACT, acting.UNDO):
         return reverse("project_log", args=[job.project.slug])
+    if job.kind == "import_labels":
+        return reverse("labels_elsewhere", args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
     if job.kind == "draw_items":
         return reverse("batch", args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
     if "problems" in job.result and job.kind == "import":

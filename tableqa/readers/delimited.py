@@ -1,7 +1,7 @@
 """Text files whose fields are parted by a tab or comma and quoted as RFC 4180 says: a quote in a field is doubled."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of
@@ -15,7 +15,7 @@ from tableqa.readers.reader import (
     read_lines,
     separator_hint,
 )
-from tableqa.readers.records import ADDED
+from tableqa.readers.records import ADDED, Fields, Place
 from tableqa.readers.text_form import fields_of_lines, separator_name
 from tableqa.tables import Table, TableError
 
@@ -106,6 +106,41 @@ def read_questions(
             continue
         row = dict(zip(header, fields, strict=True))
         yield line, {name: text for name, text in row.items() if not with_reasons or name not in ADDED}
+
+
+def named_rows(
+    path: Path,
+    rows: Iterable[tuple[int, list[str]]],
+    check: Callable[[int, Sequence[str]], None] = lambda line, names: None,
+) -> Iterator[Fields | Rejected]:
+    """The rows of a sheet, by the names in its first one; rows without any text are passed over.
+
+    check: told the names and their line. A row with more or fewer fields than names is rejected.
+    """
+    rows = iter(rows)
+    line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
+    names = [name.strip() for name in header]
+    if not header:
+        raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ReaderError(
+            path,
+            line,
+            phrase("two columns have the name {twice!r}", twice=twice),
+            phrase("Give every column its own name"),
+        )
+    check(line, names)
+    for line, cells in rows:
+        if not any(cells):
+            continue
+        if cells == header:
+            mend = phrase("Remove the line, or import the files one by one")
+            yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
+            continue
+        if len(cells) != len(names):
+            yield ragged(path, line, cells, names)
+            continue
+        yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
 
 
 def read_table(path: Path) -> Table:

@@ -139,7 +139,7 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
             return ReadResult(checksum)
         with Rows.written(Path(request.rows)) as rows:
             numbered = list(
-                _read(rows, rejections, checked(reader, path, tables, request.limit), path, progress)
+                add_outcomes(rows, rejections, checked(reader, path, tables, request.limit), path, progress)
             )
         if not rows.number and not rejections.number:
             raise ReaderError(
@@ -209,9 +209,9 @@ def checksum_of(files: Iterable[Path], limit: int | None, fields: Mapping[str, s
 
 
 class Rows:
-    """New examples on disk, as they will be written: each table once, at least until a thousand others came.
+    """Checked records on disk, as they will be written: of examples each table once, at least until a thousand others came.
 
-    A row is [id, question, answers, what lies beside, digest of the table, the table as JSON if it is new].
+    A row of an example is [id, question, answers, what lies beside, digest of the table, the table as JSON if it is new].
     """
 
     def __init__(self, file: TextIO) -> None:
@@ -234,11 +234,15 @@ class Rows:
             self._tables[digest] = None
             if len(self._tables) > ROWS:
                 self._tables.popitem(last=False)
+        self.write(row)
+
+    def write(self, row: Any) -> None:
+        """Add a row of another kind."""
         self._file.write(json.dumps(row) + "\n")
         self.number += 1
 
     @staticmethod
-    def read(path: Path) -> Iterator[list[list[Any]]]:
+    def read(path: Path) -> Iterator[list[Any]]:
         """All rows of a file, `ROWS` at a time."""
         with path.open(encoding="utf-8") as file:
             while lines := list(itertools.islice(file, ROWS)):
@@ -260,7 +264,7 @@ def _as_chosen(request: ReadRequest, path: Path, tables: Path | None) -> tuple[R
     return reader, fields
 
 
-def _read(
+def add_outcomes(
     rows: Rows,
     rejections: Rejections,
     outcomes: Iterable[Example | Rejected],

@@ -26,7 +26,7 @@ from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
-from tableqa.readers.delimited import ragged, read_delimited
+from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.mapped import USUAL, is_table_text, retitled, table_from
 from tableqa.readers.reader import (
     Credit,
@@ -429,7 +429,7 @@ class OwnData:
                     cell=cell_name(row, column),
                 )
                 raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
-            return _named(path, enumerate(sheet.rows, start=1))
+            return named_rows(path, enumerate(sheet.rows, start=1))
         if _is_json(path):
             if (inner := _inside_object(path, self.fields.get("question", ""))) is not None:
                 return (
@@ -441,7 +441,9 @@ class OwnData:
                 for record in each_record(path)
             )
         form = _form(path, self.fields)
-        return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
+        return named_rows(
+            path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True)
+        )
 
 
 def _example(
@@ -748,32 +750,6 @@ def _is_json(path: Path) -> bool:
             return bool(_JSON.match(start)) if suffix in _TEXT_SUFFIXES else start[:1] in (b"{", b"[")
     except OSError as error:
         raise cannot_open(path, error) from error
-
-
-def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields | Rejected]:
-    """The rows of a sheet, by the names in its first one; rows without any text are passed over."""
-    line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
-    names = [name.strip() for name in header]
-    if not header:
-        raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ReaderError(
-            path,
-            line,
-            phrase("two columns have the name {twice!r}", twice=twice),
-            phrase("Give every column its own name"),
-        )
-    for line, cells in rows:
-        if not any(cells):
-            continue
-        if cells == header:
-            mend = phrase("Remove the line, or import the files one by one")
-            yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
-            continue
-        if len(cells) != len(names):
-            yield ragged(path, line, cells, names)
-            continue
-        yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
 
 
 READER = OwnData()

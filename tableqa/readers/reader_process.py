@@ -20,8 +20,10 @@ from typing import Any
 from tableqa.language import pack_all
 from tableqa.readers import ReaderError
 from tableqa.readers.ingestion import ReadRequest, read_all
+from tableqa.readers.labels import read_labels
 from tableqa.readers.preview import preview
 from tableqa.readers.rejections import described
+from tableqa.responses.reading import read_responses
 
 _DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
@@ -47,6 +49,8 @@ def main(folder: Path) -> None:
 TASKS: Mapping[str, Callable[[ReadRequest, Callable[[int], None]], Any]] = {
     "read_all": read_all,
     "preview": preview,
+    "read_labels": read_labels,
+    "read_responses": read_responses,
 }
 
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from tableqa.foreign_values import printable
-from tableqa.language import phrase, with_texts
+from tableqa.language import joined, phrase, with_texts
 from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.records import ADDED, Number, as_written, decoded_line
 
@@ -61,7 +61,10 @@ class _Tabs(_QuotedTabs):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault of a file: where it is, what is wrong and how to fix it. `column` is "" where it is not in one."""
+    """A fault of a file: where it is, what is wrong and how to fix it. `column` is "" where it is not in one.
+
+    fix  "" where `what` is whole sentences that say so
+    """
 
     file: str
     line: int | None
@@ -85,6 +88,8 @@ def one_sentence(problem: Problem) -> str:
     where = problem.file
     if problem.line is not None:
         where = phrase("{file}, line {line}", file=problem.file, line=problem.line)
+    if not problem.fix:
+        return joined([where, problem.what], by=": ")
     return phrase("{where}: {what}. {fix}.", where=where, what=problem.what, fix=problem.fix)
 
 

@@ -9,7 +9,6 @@ from django.test import Client
 
 from annotation import jobs
 from annotation.models import Job, Person
-from annotation.work.previewing import KIND
 from tests.undone import savepoint
 
 
@@ -38,6 +37,6 @@ def importer(person: Person) -> Importer:
 
 def read_previews() -> None:
     """Do what a worker does with the previews that wait."""
-    for job in Job.objects.filter(kind=KIND, state=Job.State.QUEUED):
+    for job in Job.objects.filter(kind__in=jobs.OF_PREVIEWS, state=Job.State.QUEUED):
         with savepoint():
             jobs.run(job.pk)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from annotation import words
 from annotation.drawing import charts, drawn, work_tables
-from annotation.journeys import adjudicating, annotating, labelled_elsewhere
+from annotation.journeys import adjudicating, annotating
 from annotation.models import Assignment, Batch, Item, Person, Project
 from annotation.money import costs, paying
 from annotation.quality import agreement, dashboards, quality, snapshots
@@ -31,6 +31,7 @@ from tableqa.agreement import ONE_CATEGORY
 from tableqa.clustered import mean_over
 from tableqa.proportions import proportion
 from tasks.contract import task_types
+from tests.annotation import labels
 from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.test_live_agreement import LABELS, labelled, questions, text
 
@@ -107,7 +108,7 @@ def test_where_nobody_can_say_how_long_at_most_no_number_stands_for_it(world: Wo
 def test_labels_made_elsewhere_are_no_pace_and_have_no_time(world: World) -> None:
     batch = world.batch(overlap=3, name="Mixed")
     lines = "".join(f"nu-{number},{who},extraction\n" for number in range(2) for who in "XY")
-    labelled_elsewhere.write(
+    labels.write(
         batch=batch, text=f"example,annotator,label\n{lines}", by=world.mara, now=NOON - timedelta(days=3)
     )
     world.label(batch, "ada", "extraction")

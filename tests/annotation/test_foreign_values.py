@@ -18,16 +18,19 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.journeys import defining, importing, labelled_elsewhere, releasing, restoring, setting_up
+from annotation import jobs
+from annotation.journeys import defining, importing, releasing, restoring, setting_up
 from annotation.management.commands._escaping import BaseCommand
-from annotation.models import Annotation, Assignment, Batch, Event, Example, Person, Source
+from annotation.models import Annotation, Assignment, Batch, Event, Example, Job, Person, Source
 from annotation.refusals import Refused
 from annotation.studying import study
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
+from annotation.transfer.preview import Preview
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit, ReaderError
 from tableqa.responses import TOOLS
+from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.test_defining import DEFINITION, batch_of, define
@@ -79,13 +82,13 @@ def batch(world: World) -> Batch:
     ids=["labels_index", "labels_eight_digits", "a time behind the last column", "an origin there"],
 )
 def test_a_column_without_a_name_is_no_time_origin_or_seconds(batch: Batch, lines: str) -> None:
-    done = labelled_elsewhere.write(batch=batch, text=lines, by=None, now=NOON)
+    done = labels.write(batch=batch, text=lines, by=None, now=NOON)
 
-    assert done.has_unnamed_column
+    assert done.left_out == "The column without a name is left out."
     rows = Annotation.objects.filter(assignment__batch=batch)
     assert {(row.made_at, row.active_seconds) for row in rows} == {(NOON, 0)}
     events = Event.objects.filter(thing="assignment", thing_id__in=rows.values("assignment"))
-    assert [event.detail for event in events] == [None] * len(done.labels)
+    assert [event.detail for event in events] == [None] * done.new
 
 
 def test_page_and_command_say_that_a_column_without_a_name_is_left_out(
@@ -97,7 +100,9 @@ def test_page_and_command_say_that_a_column_without_a_name_is_left_out(
     client.force_login(world.mara)
 
     with path.open("rb") as file:
-        page = client.post(reverse("labels_elsewhere", args=[batch.public_id]), {"file": file})
+        address = client.post(reverse("labels_elsewhere", args=[batch.public_id]), {"file": file})["Location"]
+    jobs.run(Job.objects.get().pk)
+    page = client.get(address)
     printed = said("import_labels", path, "--project", "films", "--batch", batch.name, "--look")
 
     assert "The column without a name is left out." in page.content.decode()
@@ -108,27 +113,42 @@ def test_page_and_command_say_that_a_column_without_a_name_is_left_out(
 def test_a_column_that_nobody_expects_is_a_field_of_the_response(batch: Batch, column: str) -> None:
     lines = f"example,annotator,label,{column}\nnu-2,Xenia,extraction,20200101\n"
 
-    found = labelled_elsewhere.look(batch=batch, text=lines)
+    found = labels.look(batch=batch, text=lines)
 
-    assert [trouble.line for trouble in found.troubles] == [2]
+    assert [trouble.line for trouble in found.problems] == [2]
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
         ("nu-\0,Xenia,extraction,", "a NUL character"),
-        ("nu-\ud800,Xenia,extraction,", "an unpaired surrogate"),
-        ("nu-2,Xen\x1bia,extraction,", "a control character"),
+        ("nu-\ud800,Xenia,extraction,", "UTF-8 but for some bytes"),
         ("nu-2,Xenia,extraction,\0", "a NUL character"),
     ],
 )
+def test_a_file_of_labels_that_is_no_text_is_refused_with_the_line(
+    batch: Batch, line: str, reason: str
+) -> None:
+    with pytest.raises(Refused, match=rf"labels.csv, line 3: .*{reason}"):
+        labels.look(batch=batch, text=f"example,annotator,label,\nnu-1,Yuri,extraction,\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("nu-2,Xen\x1bia,extraction,", "a control character"),
+        ('nu-2,Xenia,,"{""label"": ""\\u0000""}"', "a NUL character"),
+        ('nu-2,Xenia,"""\\ud800""",', "an unpaired surrogate"),
+        ('nu-2,Xenia,,"{""label"": NaN}"', "NaN"),
+    ],
+)
 def test_a_line_of_labels_that_cannot_be_stored_is_named(batch: Batch, line: str, reason: str) -> None:
-    text = f"example,annotator,label,\nnu-1,Yuri,extraction,\n{line}\n"
+    text = f"example,annotator,label,response\nnu-1,Yuri,extraction,\n{line}\n"
 
-    found = labelled_elsewhere.look(batch=batch, text=text)
+    found = labels.look(batch=batch, text=text)
 
-    assert [trouble.line for trouble in found.troubles] == [3]
-    assert reason in found.troubles[0].message
+    assert [trouble.line for trouble in found.problems] == [3]
+    assert reason in found.problems[0].what
 
 
 def test_an_accent_has_one_spelling_in_names_and_options_and_stays_in_texts(world: World) -> None:
@@ -139,7 +159,7 @@ def test_an_accent_has_one_spelling_in_names_and_options_and_stays_in_texts(worl
     batch = batch_of(world, define(world, fields=fields, agreement={}))
     lines = "example,annotator,kind,why\nnu-2,Jose\u0301,cafe\u0301,x\nnu-1,Jos\u00e9,bar,cafe\u0301\n"
 
-    labelled_elsewhere.write(batch=batch, text=lines, by=None, now=NOON)
+    labels.write(batch=batch, text=lines, by=None, now=NOON)
 
     rows = Annotation.objects.filter(assignment__batch=batch)
     assert {row.assignment.person.name for row in rows} == {"Jos\u00e9"}
@@ -303,6 +323,8 @@ def test_a_response_that_cannot_be_stored_is_shown_escaped_and_listed(
     printed = said("import_responses", path, "--project", "films", "--tool", "label_studio", "--look")
     file = SimpleUploadedFile("export.json", path.read_bytes())
     sent = client.post(reverse("import_responses", args=["films"]), {"tool": "label_studio", "file": file})
+    sent = client.get(sent["Location"])
+    jobs.run(Job.objects.get().pk)
     page = client.get(sent["Location"]).content.decode()
 
     for shown in (printed, page):
@@ -364,9 +386,7 @@ def test_options_of_a_tool_that_differ_in_the_encoding_of_an_accent_are_one(
 
 def test_a_release_with_a_text_that_cannot_be_stored_is_not_restored(world: World, tmp_path: Path) -> None:
     batch = world.batch(overlap=1)
-    labelled_elsewhere.write(
-        batch=batch, text="example,annotator,label\nnu-2,Xi,extraction\n", by=None, now=NOON
-    )
+    labels.write(batch=batch, text="example,annotator,label\nnu-2,Xi,extraction\n", by=None, now=NOON)
     folder = tmp_path / "v1"
     releasing.make_release(
         project=world.project, now=NOON, out=folder, name="v1", format="askew", by=None, allow_simulated=True
@@ -423,7 +443,7 @@ def test_every_command_prints_through_the_escaping_writer() -> None:
     assert [name for name in own if not isinstance(load_command_class("annotation", name), BaseCommand)] == []
 
 
-def _responses(world: World, path: Path, function: Any) -> responses.Preview:
+def _responses(world: World, path: Path, function: Any) -> Preview:
     mapping = mapping_file.parse({})
     return function(
         project=world.project, path=path, tool="label_studio", mapping=mapping, by=world.mara, now=NOON

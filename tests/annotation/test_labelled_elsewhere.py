@@ -15,9 +15,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import simulating
+from annotation import jobs, simulating, written_pages
 from annotation.doctor import SelfHealing, findings
 from annotation.journeys import adjudicating, assigning, labelled_elsewhere, releasing
+from annotation.journeys.labelled_elsewhere import checks, pages
+from annotation.journeys.labelled_elsewhere.checks import Checked
 from annotation.models import (
     Annotation,
     Assignment,
@@ -26,13 +28,16 @@ from annotation.models import (
     Event,
     Exclusion,
     Item,
+    Job,
     LabelImport,
     Membership,
     Person,
     StagedLabel,
+    Upload,
 )
 from annotation.refusals import Refused
 from annotation.work import queue
+from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 
 LABELS = """example,annotator,label
@@ -47,8 +52,8 @@ def text(response: Any) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
-def write(batch: Batch, lines: str, by: Person | None = None) -> labelled_elsewhere.Preview:
-    return labelled_elsewhere.write(batch=batch, text=lines, by=by, now=NOON)
+def write(batch: Batch, lines: str, by: Person | None = None) -> Checked:
+    return labels.write(batch=batch, text=lines, by=by, now=NOON)
 
 
 def counted(batch: Batch) -> dict[str, int]:
@@ -66,7 +71,7 @@ class TestWriting:
 
         done = write(batch, LABELS, world.mara)
 
-        assert (len(done.labels), done.items, done.annotators) == (4, 2, {"Xenia": 2, "Yuri": 2})
+        assert (done.new, done.items, done.annotators) == (4, 2, {"Xenia": 2, "Yuri": 2})
         rows = Assignment.objects.filter(batch=batch).select_related("annotation", "place", "person")
         assert {(row.state, row.place.added, row.place.taken) for row in rows} == {("submitted", False, True)}
         assert {(row.annotation.response or {})["data"]["label"] for row in rows if row.annotation} == {
@@ -84,7 +89,7 @@ class TestWriting:
 
         again = write(batch, LABELS)
 
-        assert (len(again.labels), again.known) == (0, 4)
+        assert (again.new, again.known) == (0, 4)
         assert counted(batch) == before
 
     def test_a_person_is_the_same_one_in_every_file_of_a_project(self, world: World) -> None:
@@ -186,12 +191,12 @@ class TestWhoseItIsNot:
         checks = world.batch("answer_check", feeds_from=edits, overlap=2, sources=[])
         made = checks.items.select_related("example").get().example.external_id
 
-        found = labelled_elsewhere.look(
+        found = labels.look(
             batch=checks,
             text=f'example,annotator,answers\n{made},Pia,"[""1901""]"\n{made},Quinn,"[""1901""]"\n',
         )
 
-        assert [(one.line, one.message) for one in found.troubles] == [
+        assert [(one.line, one.what) for one in found.problems] == [
             (2, "Pia created this item and cannot review their own work.")
         ]
         assert found.annotators == {"Quinn": 1}
@@ -202,20 +207,16 @@ class TestWhoseItIsNot:
         item = batch.items.get(example__external_id="nu-0")
         Exclusion.objects.create(item=item, person=world.ivo, read_at=NOON)
 
-        found = labelled_elsewhere.look(
-            batch=batch, text=f"example,annotator,label\nnu-0,{world.ivo.name},extraction\n"
-        )
+        found = labels.look(batch=batch, text=f"example,annotator,label\nnu-0,{world.ivo.name},extraction\n")
 
-        assert ["has read other responses" in one.message for one in found.troubles] == [True]
+        assert ["has read other responses" in one.what for one in found.problems] == [True]
 
     def test_a_name_is_the_same_in_either_form_of_its_letters(self, world: World) -> None:
         batch, head = world.batch(overlap=3), "example,annotator,label\n"
         one, other = "Jos\u00e9", "Jose\u0301"
 
-        found = labelled_elsewhere.look(
-            batch=batch, text=f"{head}nu-0,{one},extraction\nnu-0,{other},extraction\n"
-        )
-        assert "in line 2." in found.troubles[0].message
+        found = labels.look(batch=batch, text=f"{head}nu-0,{one},extraction\nnu-0,{other},extraction\n")
+        assert "in line 2." in found.problems[0].what
 
         Membership.objects.create(
             project=world.project,
@@ -223,28 +224,28 @@ class TestWhoseItIsNot:
         )
         write(batch, f"{head}nu-0,{one},extraction\n")
         again = write(batch, f"{head}nu-0,{other},extraction\n")
-        assert (len(again.labels), again.known) == (0, 1)
+        assert (again.new, again.known) == (0, 1)
         assert Person.objects.filter(is_external=True).count() == 1
 
     def test_names_that_differ_in_capital_letters_only_are_told(self, world: World) -> None:
         batch = world.batch(overlap=3)
         text = "example,annotator,label\nnu-0,Xenia,extraction\nnu-0,XENIA,extraction\n"
 
-        found = labelled_elsewhere.look(batch=batch, text=text)
+        found = labels.look(batch=batch, text=text)
         assert [
-            (one.line, "'XENIA' and 'Xenia' differ only in capital" in one.message) for one in found.troubles
+            (one.line, "'XENIA' and 'Xenia' differ only in capital" in one.what) for one in found.problems
         ] == [(3, True)]
 
         write(batch, LABELS)
-        later = labelled_elsewhere.look(batch=batch, text=text.replace("nu-0,Xenia,extraction\n", ""))
-        assert [one.line for one in later.troubles] == [2]
+        later = labels.look(batch=batch, text=text.replace("nu-0,Xenia,extraction\n", ""))
+        assert [one.line for one in later.problems] == [2]
 
 
 WRONG = [
     ("example,annotator,label\nnu-9,Xenia,extraction\n", 2, "no item for example 'nu-9'"),
-    ("example,annotator,label\n,Xenia,extraction\n", 2, "example is missing"),
-    ("example,annotator,label\nnu-0,,extraction\n", 2, "The annotator (column 'annotator') is missing"),
-    ("example,annotator,label\nnu-0,Xenia,\n", 2, "The response is missing"),
+    ("example,annotator,label\n,Xenia,extraction\n", 2, "example is empty"),
+    ("example,annotator,label\nnu-0,,extraction\n", 2, "annotator is empty"),
+    ("example,annotator,label\nnu-0,Xenia,\n", 2, "the response is missing"),
     ("example,annotator,label\nnu-0,Xenia,perhaps\n", 2, "label"),
     (
         "example,annotator,label\nnu-0,Xenia,extraction\nnu-0,Xenia,extraction\n",
@@ -252,8 +253,8 @@ WRONG = [
         "already has a response to this example in line 2",
     ),
     (LABELS.replace("nu-1,Yuri", "nu-0,Zed"), 5, "no free slot"),
-    ("example,annotator,response\nnu-0,Xenia,{\n", 2, "is not valid JSON"),
-    ("example,annotator,response\nnu-0,Xenia,[1]\n", 2, "JSON object"),
+    ("example,annotator,response\nnu-0,Xenia,{\n", 2, "this is not JSON"),
+    ("example,annotator,response\nnu-0,Xenia,[1]\n", 2, "there is a list, not an object"),
     *(
         (f"example,annotator,{column}\nnu-0,Xenia,{'[' * deep}{']' * deep}\n", 2, said)
         for deep in (150, 900, 50_000)
@@ -278,11 +279,11 @@ class TestWhatIsWrong:
         batch = world.batch(overlap=2)
         before = counted(batch)
 
-        found = labelled_elsewhere.look(batch=batch, text=csv)
-        (trouble,) = found.troubles
+        found = labels.look(batch=batch, text=csv)
+        (trouble,) = found.problems
         assert trouble.line == line
-        assert said in trouble.message
-        with pytest.raises(Refused, match=f"Line {line}: .*No labels were imported"):
+        assert said in trouble.what
+        with pytest.raises(Refused, match=f"line {line}: .*No labels were imported"):
             write(batch, csv)
         assert counted(batch) == before
 
@@ -290,53 +291,55 @@ class TestWhatIsWrong:
         ("csv", "said"),
         [
             ("", "empty"),
-            ("id,who,label\n", "Column 'example' is missing"),
+            ("id,who,label\n", "the first line lacks example"),
             ("example,annotator\nnu-0,Xenia\n", "no response column"),
-            ("example,annotator,label,label\n", "appears twice"),
-            ('example,annotator,label\nnu-0,"Xenia\n', "not valid CSV"),
+            ("example,annotator,label,label\n", "two columns have the name 'label'"),
+            ('example,annotator,label\nnu-0,"Xenia\n', "line 2: the file ends within a quoted field"),
         ],
     )
     def test_with_the_file_as_a_whole_is_said_too(self, world: World, csv: str, said: str) -> None:
         with pytest.raises(Refused, match=re.escape(said)):
-            labelled_elsewhere.look(batch=world.batch(), text=csv)
+            labels.look(batch=world.batch(), text=csv)
 
     def test_another_label_of_the_same_person_is_refused(self, world: World) -> None:
         batch = world.batch(overlap=3)
         write(batch, LABELS)
 
-        (trouble,) = labelled_elsewhere.look(
-            batch=batch, text="example,annotator,label\nnu-0,Xenia,neither\n"
-        ).troubles
+        (trouble,) = labels.look(batch=batch, text="example,annotator,label\nnu-0,Xenia,neither\n").problems
 
-        assert "another response" in trouble.message
+        assert "another response" in trouble.what
 
     def test_what_is_decided_gold_or_not_open_takes_none(self, world: World) -> None:
         batch = world.batch(overlap=3)
         Item.objects.filter(batch=batch, example__external_id="nu-0").update(is_gold=True)
-        assert "gold" in labelled_elsewhere.look(batch=batch, text=LABELS).troubles[0].message
+        assert "gold" in labels.look(batch=batch, text=LABELS).problems[0].what
         planned = world.batch(open=False)
         with pytest.raises(Refused, match="open or paused"):
-            labelled_elsewhere.look(batch=planned, text=LABELS)
+            labels.look(batch=planned, text=LABELS)
         Batch.objects.filter(pk=batch.pk).update(purpose="qualification")
         batch.refresh_from_db()
         with pytest.raises(Refused, match="qualification"):
-            labelled_elsewhere.look(batch=batch, text=LABELS)
+            labels.look(batch=batch, text=LABELS)
 
     def test_a_place_that_is_taken_between_looking_and_writing_stops_everything(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        batch = world.batch(overlap=2)
-        looked = labelled_elsewhere.look(batch=batch, text=LABELS)
-        for who in ("ada", "bo"):
-            while world.take(batch, who, holding=held(batch, who)):
-                pass
-        before = counted(batch)
-        monkeypatch.setattr(labelled_elsewhere, "look", lambda **given: looked)
+        batch, stage = world.batch(overlap=2), pages._stage_page
+        before: list[dict[str, int]] = []
 
+        def meanwhile(*params: Any) -> None:
+            for who in ("ada", "bo"):
+                while world.take(batch, who, holding=held(batch, who)):
+                    pass
+            before.append(counted(batch))
+            stage(*params)
+
+        monkeypatch.setattr(pages, "_stage_page", meanwhile)
         with pytest.raises(Refused, match="took a slot meanwhile"):
             write(batch, LABELS)
 
-        assert counted(batch) == before
+        assert [counted(batch)] == before
+        assert not LabelImport.objects.exists()
         assert list(findings()) == []
 
 
@@ -351,16 +354,16 @@ class TestPages:
     def killed(self, world: World, monkeypatch: pytest.MonkeyPatch) -> Batch:
         """A batch into which an import was killed after the first of its four pages."""
         batch = world.batch(overlap=2)
-        monkeypatch.setattr(labelled_elsewhere, "ROWS", 1)
+        monkeypatch.setattr(written_pages, "PAGE", 1)
         with monkeypatch.context() as patched:
-            stage = labelled_elsewhere._stage_page
+            stage = pages._stage_page
 
             def one_page(staged: LabelImport, start: int, *more: Any) -> None:
                 if start == 1:
                     raise Killed
                 stage(staged, start, *more)
 
-            patched.setattr(labelled_elsewhere, "_stage_page", one_page)
+            patched.setattr(pages, "_stage_page", one_page)
             with pytest.raises(Killed):
                 write(batch, LABELS)
         return batch
@@ -380,20 +383,20 @@ class TestPages:
         self, killed: Batch, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (first,) = StagedLabel.objects.values_list("pk", "assignment_public_id")
-        pages: list[list[tuple[int, str]]] = []
-        publish = labelled_elsewhere._publish
+        staged: list[list[tuple[int, str]]] = []
+        publish = pages._publish
 
         def publish_and_note(*given: Any) -> None:
-            pages.append(
+            staged.append(
                 list(StagedLabel.objects.order_by("number").values_list("pk", "assignment_public_id"))
             )
             publish(*given)
 
-        monkeypatch.setattr(labelled_elsewhere, "_publish", publish_and_note)
+        monkeypatch.setattr(pages, "_publish", publish_and_note)
         done = write(killed, LABELS)
 
-        assert len(done.labels) == 4
-        assert (len(pages[0]), pages[0][0]) == (4, first)
+        assert done.new == 4
+        assert (len(staged[0]), staged[0][0]) == (4, first)
         assert counted(killed)["assignments"] == counted(killed)["annotations"] == 4
         assert not LabelImport.objects.exists()
         assert not StagedLabel.objects.exists()
@@ -410,7 +413,7 @@ class TestPages:
                 assert Annotation.objects.count() == 4
                 raise Killed
 
-            patched.setattr(labelled_elsewhere, "_count", count)
+            patched.setattr(pages, "_count", count)
             with pytest.raises(Killed):
                 write(killed, LABELS)
         assert counted(killed) == before
@@ -421,9 +424,39 @@ class TestPages:
     def test_pages_of_another_size_go_on_within_a_page(
         self, killed: Batch, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(labelled_elsewhere, "ROWS", 3)
+        monkeypatch.setattr(written_pages, "PAGE", 3)
         write(killed, LABELS)
         assert counted(killed)["annotations"] == 4
+        assert list(findings()) == []
+
+    def test_progress_grows_from_checking_to_the_last_page(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(written_pages, "PAGE", 1)
+        monkeypatch.setattr(checks, "ROWS", 1)
+        told: list[tuple[int, int]] = []
+
+        batch = world.batch(overlap=2)
+        labels.write(batch, LABELS, by=None, now=NOON, progress=lambda *numbers: told.append(numbers))
+
+        assert told == [(0, 0), *((done, 4) for done in (0, 1, 1, 2, 2, 2, 3, 3, 4))]
+
+    def test_a_cancelled_import_leaves_no_page(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        batch = world.batch(overlap=2)
+        monkeypatch.setattr(written_pages, "PAGE", 1)
+        staged: list[int] = []
+
+        def cancel(done: int, total: int) -> None:
+            staged.append(StagedLabel.objects.count())
+            if staged[-1] == 2:
+                raise jobs.Cancelled
+
+        with pytest.raises(jobs.Cancelled):
+            labels.write(batch, LABELS, by=None, now=NOON, progress=cancel)
+
+        assert staged[-2:] == [1, 2]
+        assert not LabelImport.objects.exists()
+        assert counted(batch)["annotations"] == 0
         assert list(findings()) == []
 
     def test_a_release_in_between_holds_none_and_one_afterwards_all(
@@ -443,18 +476,18 @@ class TestPages:
     def test_of_two_imports_of_one_batch_at_the_same_time_one_is_told(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        batch, stage = world.batch(overlap=2), labelled_elsewhere._stage_page
+        batch, write_pages = world.batch(overlap=2), written_pages.write_pages
 
-        def meanwhile(staged: LabelImport, *more: Any) -> None:
-            monkeypatch.setattr(labelled_elsewhere, "_stage_page", stage)
+        def meanwhile(*params: Any, **more: Any) -> int:
+            monkeypatch.setattr(written_pages, "write_pages", write_pages)
             write(batch, "example,annotator,label\nnu-3,Xenia,extraction\n")
-            stage(staged, *more)
+            return write_pages(*params, **more)
 
-        monkeypatch.setattr(labelled_elsewhere, "_stage_page", meanwhile)
+        monkeypatch.setattr(written_pages, "write_pages", meanwhile)
         with pytest.raises(Refused, match="Import the file again"):
             write(batch, LABELS)
         assert counted(batch)["annotations"] == 1
-        assert len(write(batch, LABELS).labels) == 4
+        assert write(batch, LABELS).new == 4
 
     def external(self, world: World, name: str) -> int:
         release = releasing.make_release(
@@ -478,40 +511,54 @@ EXCEL = b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml" + bytes([0xEE, 0x8B])
 
 class TestThePage:
     def post(self, world: World, batch: Batch, **sent: Any) -> Any:
+        """Send a file, and see the preview once a worker has made it."""
         client = Client()
         client.force_login(world.mara)
-        return client.post(reverse("labels_elsewhere", args=[batch.public_id]), sent, follow=True)
+        answer = client.post(reverse("labels_elsewhere", args=[batch.public_id]), sent)
+        if answer.status_code != 302:
+            return answer
+        waiting = client.get(answer["Location"])
+        assert "Reading the file" in waiting.content.decode()
+        for job in Job.objects.filter(state=Job.State.QUEUED):
+            jobs.run(job.pk)
+        return client.get(answer["Location"])
 
     def file(self, csv: str) -> SimpleUploadedFile:
         return SimpleUploadedFile("labels.csv", csv.encode())
 
-    def test_looking_writes_nothing_and_the_second_button_writes_what_was_seen(self, world: World) -> None:
+    def test_looking_writes_nothing_and_the_button_imports_what_was_seen(self, world: World) -> None:
         batch = world.batch(overlap=2)
 
         seen = self.post(world, batch, file=self.file(LABELS))
         assert not Annotation.objects.exists()
         for words in ("Xenia 2", "Yuri 2", "Start import"):
             assert words in text(seen)
-        kept = re.search(r'name="text" value="([^"]*)"', seen.content.decode())
-        assert kept is not None
-        from html import unescape
+        answer = seen.client.post(seen.request["PATH_INFO"] + "?" + seen.request["QUERY_STRING"])
+        job = Job.objects.get(kind="import_labels")
+        assert not Annotation.objects.exists()
+        jobs.run(job.pk)
 
-        done = self.post(world, batch, text=unescape(kept[1]), action="write")
-
-        assert "4 responses were imported. Annotators: 2. Items: 2." in text(done)
+        assert "4 responses were imported. Annotators: 2. Items: 2." in text(
+            seen.client.get(answer["Location"])
+        )
         assert Annotation.objects.count() == 4
+        upload = Upload.objects.get(pk=job.ids["upload"])
+        assert not upload.file.storage.exists(str(upload.file.name))
 
     def test_wrong_lines_are_listed(self, world: World) -> None:
         page = text(self.post(world, world.batch(overlap=2), file=self.file(LABELS + "nu-9,Xenia,neither\n")))
 
         assert "no item for example" in page
+        assert "labels.csv 6" in page
         assert "Start import" not in page
 
     def test_a_file_that_is_no_text_is_said_so(self, world: World) -> None:
-        sent = SimpleUploadedFile("labels.csv", b"\xff\xfe\x00")
+        sent = SimpleUploadedFile("labels.csv", b"\x89PNG\r\n\x1a\n\x00\xff")
 
-        assert "not UTF-8" in text(self.post(world, world.batch(), file=sent))
-        assert "Choose a file" in text(self.post(world, world.batch()))
+        assert "labels.csv, line 1: this is not a text file" in text(
+            self.post(world, world.batch(), file=sent)
+        )
+        assert "This field is required" in text(self.post(world, world.batch()))
 
     def test_an_excel_file_is_named(self, world: World) -> None:
         sent = SimpleUploadedFile("labels.xlsx", EXCEL)
@@ -519,6 +566,31 @@ class TestThePage:
         assert "labels.xlsx: this is an Excel file. Save it as CSV" in text(
             self.post(world, world.batch(), file=sent)
         )
+
+    def test_a_file_that_takes_too_long_is_refused(self, world: World, settings: Any) -> None:
+        settings.PREVIEW_SECONDS = 0
+
+        page = text(self.post(world, world.batch(), file=self.file(LABELS)))
+
+        assert "Reading labels.csv takes more than 0 seconds. Split the file" in page
+
+    def test_a_preview_checks_the_first_labels_of_many(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(labelled_elsewhere, "MOST_IN_PREVIEW", 3)
+
+        page = text(self.post(world, world.batch(overlap=2), file=self.file(LABELS)))
+
+        assert "The preview checks the first lines of this large file." in page
+        assert "Xenia 2" in page
+        assert "Yuri 1" in page
+        assert "Start import" in page
+
+    def test_a_batch_that_takes_no_labels_is_said_before_anything_is_read(self, world: World) -> None:
+        page = self.post(world, world.batch(open=False), file=self.file(LABELS))
+
+        assert "open or paused" in text(page)
+        assert not Job.objects.exists()
 
 
 class TestTheCommand:
@@ -566,53 +638,59 @@ class TestFilesThatAreNotQuiteRight:
     def test_a_cell_too_many_is_told_and_nothing_of_the_line_is_written(self, world: World) -> None:
         batch = world.batch(overlap=2)
 
-        found = labelled_elsewhere.look(batch=batch, text=LABELS + "nu-2,Xenia,reasoning,extraction\n")
+        found = labels.look(batch=batch, text=LABELS + "nu-2,Xenia,reasoning,extraction\n")
 
-        (trouble,) = found.troubles
+        (trouble,) = found.problems
         assert trouble.line == 6
-        assert trouble.message.startswith("The line has 4 cells, the header line 3.")
-        assert len(found.labels) == 4
+        assert trouble.what.startswith("the row has 4 fields, the first line names 3")
+        assert found.new == 4
 
     def test_a_line_that_is_short_has_empty_cells(self, world: World) -> None:
-        found = labelled_elsewhere.look(batch=world.batch(overlap=2), text=LABELS + "nu-2,Xenia\n")
+        found = labels.look(batch=world.batch(overlap=2), text=LABELS + "nu-2,Xenia\n")
 
-        assert [one.message for one in found.troubles] == ["The response is missing."]
+        assert [one.what for one in found.problems] == ["the response is missing"]
 
     @pytest.mark.parametrize("more", ["", "\n", ",,\n\n"])
     def test_a_first_line_alone_is_no_label(self, world: World, more: str) -> None:
         with pytest.raises(Refused, match="a header line but no labels"):
-            labelled_elsewhere.look(batch=world.batch(), text="example,annotator,label\n" + more)
+            labels.look(batch=world.batch(), text="example,annotator,label\n" + more)
 
-    @pytest.mark.parametrize(("sign", "words"), [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
-    def test_another_sign_between_the_cells_is_named(self, world: World, sign: str, words: str) -> None:
-        with pytest.raises(Refused, match=f"uses {words} as separators. Save it with commas"):
-            labelled_elsewhere.look(batch=world.batch(), text=LABELS.replace(",", sign))
+    @pytest.mark.parametrize(("sign", "name"), [(";", "semicolon"), ("\t", "tab"), ("|", "pipe")])
+    def test_another_sign_between_the_cells_is_read_and_named(
+        self, world: World, sign: str, name: str
+    ) -> None:
+        found = labels.look(batch=world.batch(overlap=2), text=LABELS.replace(",", sign))
+
+        assert (found.new, found.problems) == (4, [])
+        assert f"was read as {name}-separated" in found.read_as
 
     @pytest.mark.parametrize("name", [" Example", "exmaple", "EXAMPLE"])
     def test_a_column_of_nearly_the_right_name_is_named(self, world: World, name: str) -> None:
         with pytest.raises(Refused) as raised:
-            labelled_elsewhere.look(batch=world.batch(), text=LABELS.replace("example", name, 1))
+            labels.look(batch=world.batch(), text=LABELS.replace("example", name, 1))
 
-        assert f"Did you mean {name.strip()!r}? Rename it to 'example'." in raised.value.detail
+        assert f"Rename the column {name.strip()!r} to 'example'." in raised.value.detail
 
 
 class TestFilesThatAreReadAPageAtATime:
     @pytest.fixture(autouse=True)
     def _small_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(labelled_elsewhere, "ROWS", 1)
+        for module in (checks, pages):
+            monkeypatch.setattr(module, "ROWS", 1)
+        monkeypatch.setattr(written_pages, "PAGE", 1)
 
     def test_room_that_an_earlier_page_takes_is_gone(self, world: World) -> None:
-        found = labelled_elsewhere.look(batch=world.batch(overlap=1), text=LABELS)
+        found = labels.look(batch=world.batch(overlap=1), text=LABELS)
 
-        assert [one.line for one in found.troubles] == [3, 5]
-        assert all("no free slot" in one.message for one in found.troubles)
-        assert (len(found.labels), found.items) == (2, 2)
+        assert [one.line for one in found.problems] == [3, 5]
+        assert all("no free slot" in one.what for one in found.problems)
+        assert (found.new, found.items) == (2, 2)
 
     def test_the_same_person_twice_is_told_with_the_earlier_line(self, world: World) -> None:
-        found = labelled_elsewhere.look(batch=world.batch(overlap=3), text=LABELS + "nu-0,Xenia,reasoning\n")
+        found = labels.look(batch=world.batch(overlap=3), text=LABELS + "nu-0,Xenia,reasoning\n")
 
-        (trouble,) = found.troubles
-        assert "in line 2." in trouble.message
+        (trouble,) = found.problems
+        assert "in line 2." in trouble.what
 
     def test_all_of_it_is_written_and_due_where_it_is_complete(self, world: World) -> None:
         batch = world.batch(overlap=2)

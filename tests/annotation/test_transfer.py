@@ -31,7 +31,7 @@ from annotation.releases import release_files
 from annotation.releases.raw_records import Raw
 from annotation.studying import standing
 from annotation.transfer import mapping_file, responses
-from annotation.transfer.responses import Preview
+from annotation.transfer.preview import Preview
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import batch_of, define, say
 from tests.annotation.test_kinds_judging import EDIT
@@ -143,7 +143,12 @@ def test_the_audit_log_says_where_a_response_comes_from(world: World, two_people
     done = write(world, two_people)
 
     details = list(Event.objects.filter(thing="assignment").values_list("detail", flat=True))
-    expected = {"tool": "label_studio", "file": done.digest, "id": "7", "at": "2025-05-04T03:02:01+00:00"}
+    expected = {
+        "tool": "label_studio",
+        "file": done.read.checksum,
+        "id": "7",
+        "at": "2025-05-04T03:02:01+00:00",
+    }
     assert details == [expected] * 4
 
 
@@ -151,7 +156,12 @@ def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
     world: World, two_people: Path, tmp_path: Path
 ) -> None:
     done = write(world, two_people)
-    expected = {"tool": "label_studio", "file": done.digest, "id": "7", "at": "2025-05-04T03:02:01+00:00"}
+    expected = {
+        "tool": "label_studio",
+        "file": done.read.checksum,
+        "id": "7",
+        "at": "2025-05-04T03:02:01+00:00",
+    }
     folder = tmp_path / "v1"
     releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
     again = setting_up.create_project(slug="again", name="Again", manager=world.mara, now=NOON)

@@ -27,7 +27,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation import uploads
-from annotation.journeys import defining, importing, labelled_elsewhere, releasing, restoring, setting_up
+from annotation.journeys import defining, importing, releasing, restoring, setting_up
 from annotation.management.commands._escaping import EscapingOutput
 from annotation.models import Annotation, Example, Person, Project
 from annotation.refusals import Refused
@@ -36,6 +36,7 @@ from annotation.studying import applying, study
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
 from tasks.contract import Invalid
+from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.test_defining import DEFINITION, FILE
@@ -160,10 +161,10 @@ class Imports:
     def labels(self, path: Path) -> None:
         text = path.read_bytes().decode("utf-8", "surrogateescape" if self.rng.random() < 0.1 else "replace")
         batch = self.world.project.batches.get(name="labelled")
-        found = labelled_elsewhere.look(batch=batch, text=text)
-        for trouble in found.troubles:
-            trouble.message.encode()
-        labelled_elsewhere.write(batch=batch, text=text, by=None, now=NOON)
+        found = labels.look(batch=batch, text=text)
+        for trouble in found.problems:
+            trouble.what.encode()
+        labels.write(batch=batch, text=text, by=None, now=NOON)
         for row in Annotation.objects.filter(assignment__batch=batch).select_related("assignment__person"):
             assert (row.made_at, row.active_seconds) == (NOON, 0)
             assert row.assignment.person.name in text
@@ -361,9 +362,7 @@ def mutated_and_imported(world: World, folder: Path, number: int, seed: str) -> 
     """Mutate and import so many files, of each kind in turn."""
     imports = Imports(world, folder, random.Random(seed))
     batch = world.batch(name="released", overlap=1)
-    labelled_elsewhere.write(
-        batch=batch, text="example,annotator,label\nnu-2,Xi,extraction\n", by=None, now=NOON
-    )
+    labels.write(batch=batch, text="example,annotator,label\nnu-2,Xi,extraction\n", by=None, now=NOON)
     releasing.make_release(
         project=world.project,
         now=NOON,

@@ -231,7 +231,7 @@ API: list[Requests] = [
     release_by_api,
 ]
 STILL_READ = (
-    *(labels, responses, responses_by_api, release, release_by_api, gold),
+    *(release, release_by_api, gold),
     *(examples, examples_by_api_without_a_reader),  # whether it is a release is looked up there
 )
 """What the web tier reads today. A request that reads nothing any more fails here: take it out."""

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from annotation.journeys import labelled_elsewhere
 from annotation.management.commands._refusing import RefusingCommand
-from tableqa.readers.reader import START, ReaderError, check_is_text
+from tableqa.readers.labels import Columns
+from tableqa.readers.rejections import one_sentence
 
 
 class Command(RefusingCommand):
@@ -38,37 +39,24 @@ class Command(RefusingCommand):
 
     def run(self, **options: Any) -> None:
         batch = self.batch(self.project(options["project"]), options["batch"])
-        try:
-            with options["path"].open("rb") as file:
-                check_is_text(options["path"], file.read(START))
-            text = options["path"].read_text(encoding="utf-8-sig")
-        except ReaderError as error:
-            raise CommandError(str(error), returncode=2) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(
-                f"{options['path']} is not readable as UTF-8 ({error}).", returncode=2
-            ) from None
         fields = {}
         for pair in options["field"]:
             column, equals, name = pair.rpartition("=")
             if not equals or not column:
                 raise CommandError(f"--field must be COLUMN=FIELD, not {pair!r}.", returncode=2)
             fields[column] = name
-        columns = labelled_elsewhere.Columns(
-            example=options["example"], annotator=options["annotator"], fields=fields
-        )
-        given = {"batch": batch, "text": text, "columns": columns}
+        columns = Columns(example=options["example"], annotator=options["annotator"], fields=fields)
+        params = {"batch": batch, "path": options["path"], "columns": columns}
         if options["look"]:
-            found = labelled_elsewhere.look(**given)
-            for trouble in found.troubles:
-                self.stdout.write(f"line {trouble.line}: {trouble.message}")
-            if found.troubles:
-                wrong = len(found.troubles) + found.troubles_left_out
-                raise CommandError(f"No labels were imported. Lines with errors: {wrong}.")
+            checked = labelled_elsewhere.look(**params)
+            for problem in checked.problems:
+                self.stdout.write(str(one_sentence(problem)))
+            if checked.problems:
+                raise CommandError(f"No labels were imported. Lines with errors: {checked.rejected}.")
         else:
-            found = labelled_elsewhere.write(**given, by=None, now=timezone.now())
-        if found.has_unnamed_column:
-            self.stdout.write("The column without a name is left out.")
-        counts = f"Responses: {len(found.labels)}. Annotators: {len(found.annotators)}. Items: {found.items}."
+            checked = labelled_elsewhere.write(**params, by=None, now=timezone.now())
+        for note in filter(None, (checked.left_out, checked.read_as)):
+            self.stdout.write(str(note))
+        counts = f"Responses: {checked.new}. Annotators: {len(checked.annotators)}. Items: {checked.items}."
         end = "Dry run: no labels were imported." if options["look"] else "The labels were imported."
-        self.stdout.write(f"{counts} Already imported: {found.known}. {end}")
+        self.stdout.write(f"{counts} Already imported: {checked.known}. {end}")

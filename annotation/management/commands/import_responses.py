@@ -11,7 +11,8 @@ from annotation.management.commands._refusing import RefusingCommand
 from annotation.studying import yaml_file
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
-from annotation.transfer.responses import Preview
+from annotation.transfer.preview import Preview
+from tableqa.readers.rejections import one_sentence
 from tableqa.responses import TOOLS
 
 
@@ -79,4 +80,4 @@ class Command(RefusingCommand):
         for number, what in preview.losses:
             self.stdout.write(f"Not imported: {number} {what}.")
         for problem in preview.problems:
-            self.stdout.write(str(problem))
+            self.stdout.write(str(one_sentence(problem)))

@@ -1,0 +1,299 @@
+"""Checked labels into the database: in pages that only the import reads, until one transaction makes them all visible."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import Case, DateTimeField, F, Value, When
+
+from annotation import bulk, events, jobs, written_pages
+from annotation.bulk import among
+from annotation.journeys.labelled_elsewhere.checks import Checked
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Event,
+    Guidelines,
+    Item,
+    LabelImport,
+    Membership,
+    Person,
+    Place,
+    StagedAnnotator,
+    StagedLabel,
+    Tally,
+)
+from annotation.quality import guidance
+from annotation.refusals import Refused, refuse
+from annotation.work.places import due_at, have_them_counted
+from tableqa.readers.ingestion import checksum_of
+
+UNDO_WINDOW: Final = timedelta(seconds=60)
+"""As after any submission: until then the item is not resolved."""
+ROWS: Final = 1_000
+"""Rows of one statement."""
+
+
+def write(
+    *, batch: Batch, checked: Checked, by: Person | None, now: datetime, progress: written_pages.Progress
+) -> None:
+    """Write the new labels: all of them, or none. Raises Refused.
+
+    Where the process is killed, nothing of them is visible; the same labels go on where it stopped.
+    """
+    staged = _begin(batch, checked, now)
+    numbers = {name: number for number, name in enumerate(sorted(checked.annotators))}
+
+    def stage(page: Sequence[Any], start: int) -> None:
+        _stage_page(staged, start, page, numbers, now)
+
+    try:
+        written_pages.write_pages(checked.rows, stage, checked.new, progress, done=staged.staged)
+        _publish(batch, staged, checked, by, now)
+    except (Refused, jobs.Cancelled):
+        LabelImport.objects.filter(pk=staged.pk).delete()
+        raise
+
+
+def _begin(batch: Batch, checked: Checked, now: datetime) -> LabelImport:
+    """The import of these labels: a new one, or one that did not finish."""
+    digest = checksum_of([checked.rows], None, {})
+    with transaction.atomic():
+        locked = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk)
+        if locked.version != batch.version:
+            refuse(
+                "import_failed",
+                "The definition of the task type changed during the import. Import the file again.",
+            )
+        LabelImport.objects.filter(batch=batch).exclude(digest=digest).delete()
+        staged, is_new = LabelImport.objects.get_or_create(
+            batch=batch, digest=digest, defaults={"started_at": now}
+        )
+        if is_new:
+            rows = ((staged.pk, number, name) for number, name in enumerate(sorted(checked.annotators)))
+            bulk.insert(StagedAnnotator, ["label_import_id", "number", "name"], rows)
+    return staged
+
+
+def _stage_page(
+    staged: LabelImport, start: int, page: Sequence[Any], numbers: Mapping[str, int], now: datetime
+) -> None:
+    """Write one page, the labels from `start` on, as far as no other worker has written it."""
+    held = LabelImport.objects.select_for_update().filter(pk=staged.pk).first()
+    if held is None:
+        refuse(
+            "import_failed",
+            "Another import of labels into this batch started or ended meanwhile. Import the file "
+            "again; existing labels stay unchanged.",
+        )
+    page = page[max(held.staged - start, 0) :]
+    if not page:
+        return
+    start = held.staged
+    assignments, annotations = bulk.keys(Assignment, len(page)), bulk.keys(Annotation, len(page))
+    bulk.insert(
+        StagedLabel,
+        [
+            *("label_import_id", "number", "item_key", "annotator", "said", "response"),
+            *("made_at", "origin", "active_seconds", "assignment_key", "annotation_key"),
+        ],
+        (
+            (
+                staged.pk,
+                start + place,
+                item,
+                numbers[annotator],
+                said,
+                bulk.Json(response),
+                datetime.fromisoformat(made_at) if made_at else now,
+                bulk.Json(origin) if origin else None,
+                seconds,
+                *keys,
+            )
+            for place, ((annotator, item, said, made_at, origin, seconds, response), *keys) in enumerate(
+                zip(page, assignments, annotations, strict=True)
+            )
+        ),
+    )
+    held.staged = start + len(page)
+    held.save(update_fields=["staged"])
+
+
+def _publish(batch: Batch, staged: LabelImport, labels: Checked, by: Person | None, now: datetime) -> None:
+    """Make all labels visible in one transaction, and drop their pages.
+
+    In the order of the queue: items, tallies by person, then assignments and their places. Rows are made of rows by the
+    database, so that the transaction is short.
+    """
+    have_them_counted(StagedLabel)
+    with transaction.atomic():
+        if LabelImport.objects.select_for_update().filter(pk=staged.pk).first() is None:
+            return  # somebody who imported the same file at the same time has made them visible
+        guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
+        _lock_items(array("q", sorted(labels.per_item)))
+        people = {
+            name: _person(batch, name, name in labels.simulated, now) for name in sorted(labels.annotators)
+        }
+        for person in sorted(people.values(), key=lambda person: person.pk):
+            Tally.objects.get_or_create(batch=batch, person=person)
+            Tally.objects.select_for_update(no_key=True).filter(batch=batch, person=person).values_list(
+                "pk"
+            ).first()
+        for name, person in people.items():
+            StagedAnnotator.objects.filter(label_import=staged, name=name).update(person_key=person.pk)
+        _submit_all(batch, staged, by, guidelines, now)
+        _count(labels.per_item, due_at(batch, now + UNDO_WINDOW))
+        for name, number in labels.annotators.items():
+            Tally.objects.filter(batch=batch, person=people[name]).update(submitted=F("submitted") + number)
+        events.log(batch, batch.state, "labels imported", by=by, now=now)
+        staged.delete()
+
+
+def _submit_all(
+    batch: Batch, staged: LabelImport, by: Person | None, guidelines: Guidelines, now: datetime
+) -> None:
+    """Assignments with their events and annotations, each on the first free place of its item."""
+    free = Place.objects.filter(batch=batch, taken=False, added=False, reserved_for__isnull=True)
+    rows = StagedLabel.objects.filter(label_import=staged)
+    locked = free.filter(item__in=rows.values("item_key")).order_by("item", "number")
+    list(locked.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+    bulk.insert_from(
+        Event,
+        {
+            "project_id": Value(batch.project_id),
+            "actor_id": Value(by.pk if by else None),
+            "thing": Value("assignment"),
+            "thing_id": "label.assignment_key",
+            "after": Value(Assignment.State.SUBMITTED.value),
+            "detail": "label.origin",
+            "at": Value(now),
+        },
+        _LABELS + "ORDER BY label.number",
+        [staged.pk],
+    )
+    # Before the assignments that name them: SQLite would look for those of each new annotation, without an index.
+    bulk.insert_from(
+        Annotation,
+        {
+            "id": "label.annotation_key",
+            "public_id": "label.annotation_public_id",
+            "assignment_id": "label.assignment_key",
+            "revision": Value(1),
+            "response": "label.response",
+            "guidelines_id": Value(guidelines.pk),
+            "made_at": "label.made_at",
+            "active_seconds": "label.active_seconds",
+            "event_id": "event.id",
+        },
+        _WITH_EVENTS,
+        [staged.pk],
+    )
+    try:
+        with transaction.atomic():
+            number = bulk.insert_from(
+                Assignment,
+                {
+                    "id": "label.assignment_key",
+                    "public_id": "label.assignment_public_id",
+                    "batch_id": Value(batch.pk),
+                    "item_id": "label.item_key",
+                    "place_id": _FREE_PLACE,
+                    "person_id": "who.person_key",
+                    "state": Value(Assignment.State.SUBMITTED.value),
+                    "reason": Value("made elsewhere"),
+                    "annotation_id": "label.annotation_key",
+                    "said": "label.said",
+                    "active_seconds": "label.active_seconds",
+                    **dict.fromkeys(("leased_at", "leased_until", "seen_at", "ended_at"), "label.made_at"),
+                },
+                _IN_TURN,
+                [staged.pk],
+            )
+    except IntegrityError:
+        number = 0
+    if number != rows.count():
+        refuse(
+            "place_taken",
+            "An annotator took a slot meanwhile. Check the file again. No labels were imported.",
+        )
+    written = Assignment.objects.filter(pk__in=rows.values("assignment_key"))
+    Place.objects.filter(pk__in=written.values("place")).update(taken=True)
+
+
+_LABELS: Final = "FROM annotation_stagedlabel label WHERE label.label_import_id = %s "
+# SQLite takes the tables of CROSS JOIN in their order: it has no figures of pages that are new.
+_WITH_EVENTS: Final = (
+    "FROM annotation_stagedlabel label CROSS JOIN annotation_event event "
+    "WHERE event.thing = 'assignment' AND event.thing_id = label.assignment_key "
+    "AND label.label_import_id = %s ORDER BY label.number"
+)
+_IS_FREE: Final = (
+    "{0}.item_id = label.item_key AND NOT {0}.taken AND NOT {0}.added AND {0}.reserved_for_id IS NULL"
+)
+_FREE_PLACE: Final = (
+    f"(SELECT place.id FROM annotation_place place WHERE {_IS_FREE.format('place')} AND label.turn = 1 + "  # nosec B608
+    f"(SELECT count(*) FROM annotation_place other WHERE {_IS_FREE.format('other')} "
+    "AND other.number < place.number))"
+)
+"""The first label of an item gets its first free place, the second the second."""
+_IN_TURN: Final = (
+    "FROM (SELECT *, row_number() OVER (PARTITION BY item_key ORDER BY number) AS turn "
+    "FROM annotation_stagedlabel WHERE label_import_id = %s) label "
+    "CROSS JOIN annotation_stagedannotator who "
+    "WHERE who.label_import_id = label.label_import_id AND who.number = label.annotator "
+    "ORDER BY label.number"
+)
+
+
+def _lock_items(keys: Sequence[int]) -> None:
+    for start in range(0, len(keys), ROWS):
+        locked = Item.objects.select_for_update(no_key=True).filter(among("pk", keys[start : start + ROWS]))
+        list(locked.order_by("pk").values_list("pk", flat=True))
+    if _decided(keys):
+        refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
+
+
+def _decided(keys: Sequence[int]) -> bool:
+    return any(
+        Decision.objects.filter(among("item", keys[start : start + ROWS])).exists()
+        for start in range(0, len(keys), ROWS)
+    )
+
+
+def _count(per_item: Mapping[int, int], due: datetime | None) -> None:
+    """The items' counters; those that are complete now may be resolved once the time for undo has passed."""
+    by_number: dict[int, list[int]] = defaultdict(list)
+    for key, number in per_item.items():
+        by_number[number].append(key)
+    for number, keys in by_number.items():
+        for start in range(0, len(keys), ROWS):
+            complete = When(places_count__lte=F("submitted_count") + number, then=Value(due))
+            Item.objects.filter(among("pk", keys[start : start + ROWS])).update(
+                submitted_count=F("submitted_count") + number,
+                due_at=Case(complete, default=F("due_at"), output_field=DateTimeField()),
+            )
+
+
+def _person(batch: Batch, name: str, is_simulated: bool, now: datetime) -> Person:
+    """The person elsewhere who is called so in this project: the same one for every file."""
+    person = Person.objects.filter(
+        is_external=True,
+        name__in={name, unicodedata.normalize("NFD", name)},
+        erased_at__isnull=True,
+        memberships__project=batch.project_id,
+    ).first()
+    if person is None:
+        person = Person.objects.create_person(
+            name, is_external=True, is_simulated=is_simulated, is_active=False
+        )
+        membership = Membership.objects.create(project_id=batch.project_id, person=person)
+        events.log(membership, "", "labels imported", by=None, now=now, project=batch.project_id)
+    return person

@@ -1,0 +1,130 @@
+"""What an import of responses does, and what its page needs of that, as a job stores it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from django.utils.translation import gettext
+
+from annotation.models import Batch, Source
+from annotation.transfer import mapping_file
+from annotation.transfer.mapping import ImportMapping, Summary
+from tableqa import Example
+from tableqa.foreign_values import printable_in
+from tableqa.language import pack_all, unpack_object
+from tableqa.readers.ingestion import ReadResult
+from tableqa.readers.rejections import Problem
+from tableqa.responses import TOOLS
+
+
+@dataclass
+class Preview:
+    """What an import does. It is written only where `problems` is empty.
+
+    mapping     complete: what was guessed is filled in
+    is_new_type the task type is made from the file
+    targets     the fields of the task type
+    read, rows  what the reader says of the file, and where it has laid the tasks
+    source      the existing one that lends its examples, and its licence; None where the file makes one
+    imported    number of responses that are new
+    proposals   number of predictions of models that become proposals
+    left        number of predictions that become none
+    is_sample   only the first tasks of a large file were checked
+    """
+
+    file: str
+    tool: str
+    summary: Summary
+    mapping: ImportMapping
+    rows: Path = Path()
+    read: ReadResult = field(default_factory=lambda: ReadResult(""))
+    makes_source: bool = True
+    task_title: str = ""
+    is_new_type: bool = False
+    targets: Sequence[str] = ()
+    examples: Sequence[Example] = ()
+    source: Source | None = None
+    licence: str = ""
+    is_sample: bool = False
+    imported: int = 0
+    proposals: int = 0
+    left: int = 0
+    items: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    batch: Batch | None = None
+
+    @property
+    def losses(self) -> list[tuple[int, str]]:
+        """Number and kind of what the file has and the import does not bring in, as words."""
+        of_tool = TOOLS[self.tool].losses
+        counted = [(number, gettext(of_tool[key])) for key, number in sorted(self.summary.losses.items())]
+        fields = [
+            (column.responses, gettext("values of the field {name}").format(name=name))
+            for name, column in self.summary.columns.items()
+            if not self.mapping.fields.get(name)
+        ]
+        predictions = (
+            gettext("predictions of models (they stay in the meta of the examples)")
+            if self.makes_source
+            else gettext("predictions of models")
+        )
+        return counted + fields + ([(self.left, predictions)] if self.left else [])
+
+    @property
+    def people(self) -> list[tuple[str, str, int]]:
+        """Each person of the file: name there, name here, number of responses."""
+        counts = sorted(self.summary.people.items())
+        return [(name, self.mapping.people[name], number) for name, number in counts]
+
+    def as_data(self) -> dict[str, Any]:
+        """What programs read of it, and as one text what its page needs: some characters are stored in no other form."""
+        page = {
+            **{name: getattr(self, name) for name in _OF_PAGE},
+            "summary": self.summary.as_data(),
+            "mapping": as_stored(self.mapping),
+            "examples": json.dumps([example.to_dict() for example in self.examples]),
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+        for_programs = {
+            "responses": self.summary.responses,
+            "tasks": self.summary.answered,
+            "mapping": mapping_file.as_data(self.mapping),
+            "losses": [f"{number} {what}" for number, what in self.losses],
+            "problems": page["problems"],
+            "is_sample": self.is_sample,
+        }
+        return {**printable_in(for_programs), "page": json.dumps(pack_all(page))}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Preview:
+        """What the page of a preview needs."""
+        page = json.loads(data["page"], object_hook=unpack_object)
+        return cls(
+            **{
+                **page,
+                "summary": Summary.from_data(page["summary"]),
+                "mapping": from_stored(page["mapping"]),
+                "examples": [Example.from_dict(example) for example in json.loads(page["examples"])],
+                "problems": [Problem(**problem) for problem in page["problems"]],
+            }
+        )
+
+
+_OF_PAGE: Final = (
+    *("file", "tool", "makes_source", "task_title", "is_new_type", "targets", "licence"),
+    *("is_sample", "imported", "proposals", "left", "items"),
+)
+
+
+def as_stored(mapping: ImportMapping) -> dict[str, Any]:
+    """A mapping among the ids of a job. Erasing replaces names in values; keys stay."""
+    return {**asdict(mapping), "people": list(mapping.people.items())}
+
+
+def from_stored(data: Mapping[str, Any]) -> ImportMapping:
+    """Read what `as_stored` gave."""
+    return ImportMapping(**{**data, "people": dict(data["people"])})

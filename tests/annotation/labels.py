@@ -1,0 +1,29 @@
+"""Labels of a text, imported as a file of them is."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from annotation.journeys import labelled_elsewhere
+from annotation.journeys.labelled_elsewhere.checks import Checked
+from annotation.models import Batch
+
+
+def look(batch: Batch, text: str) -> Checked:
+    """What labels would do to a batch."""
+    return _with_file(labelled_elsewhere.look, text, batch=batch)
+
+
+def write(batch: Batch, text: str, **more: Any) -> Checked:
+    """Import labels into a batch: by, now."""
+    return _with_file(labelled_elsewhere.write, text, batch=batch, **more)
+
+
+def _with_file(action: Any, text: str, **params: Any) -> Checked:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.csv"
+        path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
+        checked: Checked = action(path=path, **params)
+        return checked
