@@ -394,6 +394,24 @@ def test_simulated_people_edit_a_marked_cell_and_take_what_is_computed() -> None
         assert response.program == LONGER
 
 
+def test_a_simulated_edit_depends_on_its_seed_alone() -> None:
+    # A demo that is made anew is the same demo: nothing more or less is drawn for an edit.
+    table = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
+    shown = Item(Example("n", GAP.question, table, ["53"]), "answer_stays", {}, MARKED)
+
+    drawn = [
+        task.simulate(shown, random.Random(seed), 1.0, random.Random("truth"))["operations"]
+        for seed in range(4)
+    ]
+
+    assert [(edit["row"], edit["new"]) for (edit,) in drawn] == [
+        ("r0", "176"),
+        ("r0", "176"),
+        ("r0", "178"),
+        ("r0", "173"),
+    ]
+
+
 # -- a program that the example has already counts without a word ------------------------------------
 
 KNOWN = Item(
@@ -414,6 +432,10 @@ def test_the_examples_own_program_is_held_against_an_answer_although_nobody_sent
     assert (kept.program, kept.difference) == (None, "the film was cut")
     stays = Item(KNOWN.example, "answer_stays", {}, KNOWN.inputs)
     assert codes(data(cell("1,171")), stays) == ["computed_answer_differs"]
+
+
+def test_a_draft_that_is_no_response_has_no_computed_answer() -> None:
+    assert task.preview({**data(cell("1,175")), "unanswerable": "perhaps"}, KNOWN)["computed"] is None
 
 
 def test_it_goes_on_with_the_example_while_the_answer_follows() -> None:

@@ -295,6 +295,20 @@ class TestSomebodyWhoLeft:
         assert (again.pk, again.pseudonym) == (member.pk, member.pseudonym)
         assert Assignment.objects.filter(person=world.ada, state="submitted").count() == 1
 
+    def test_is_told_the_newest_ends_first(self, world: World) -> None:
+        for slug in ("cups", "games"):
+            project = setting_up.create_project(slug=slug, name=slug.title(), manager=world.mara, now=NOON)
+            setting_up.add_member(
+                project=project, person=world.ada, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
+            )
+        here = Membership.objects.filter(person=world.ada).order_by("pk")
+        for days, membership in enumerate(here.select_related("project", "person")):
+            setting_up.remove_member(membership=membership, by=world.mara, now=NOON + timedelta(days=days))
+
+        page = text(browser(Person.objects.get(pk=world.ada.pk)).get("/"))
+
+        assert re.findall(r"Your membership in (\w+) ended", page) == ["Games", "Cups", "Films"]
+
 
 class TestRenamingAProject:
     def test_keeps_its_address_and_everything_that_hangs_on_it(self, world: World) -> None:

@@ -204,6 +204,8 @@ def test_a_token_does_no_more_than_its_scopes_and_its_project(world: World) -> N
     batch = world.batch()
     reading = program(world, "ada", Permission.SEE_PROGRESS)
     assert reading("POST", f"batches/{batch.public_id}/next/").status_code == 404
+    annotating = program(world, "ada", Permission.ANNOTATE)
+    assert annotating("GET", "releases/").body["results"] == []
     other = setting_up.create_project(slug="other", name="Other", manager=world.ada, now=timezone.now())
     token_there = setting_up.make_token(
         person=world.ada, project=other, name="t", scopes=tuple(Permission), now=timezone.now()

@@ -203,6 +203,17 @@ def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_ther
     adjudicating.decide(item=waiting.item, by=world.ivo, choose=["A", "B"], note="Both say so.", now=LATER)
 
 
+def test_an_item_with_one_response_waits_for_an_adjudicator_once_nobody_else_is_there(world: World) -> None:
+    batch = world.batch(size=1, overlap=2)
+    world.label(batch, "ada", "extraction")
+    for who in ("bo", "cy"):
+        leave(world, who)
+
+    assert adjudicating.look_after_open(now=LATER) == 1
+
+    assert Adjudication.objects.get().reason.startswith("1 of 2 annotators has responded")
+
+
 def test_an_item_that_everybody_skipped_waits_for_an_adjudicator_who_may_exclude_it(
     world: World, client: Client
 ) -> None:

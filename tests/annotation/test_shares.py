@@ -126,6 +126,19 @@ def test_items_of_an_open_queue_are_kept_for_somebody(twenty: World) -> None:
     assert list(doctor.findings()) == []
 
 
+def test_a_lease_is_not_kept_for_somebody_who_has_responded_already(twenty: World) -> None:
+    batch = twenty.batch(size=1, overlap=2)
+    assert len(work(twenty, batch, "bo")) == 1
+    assert twenty.take(batch, "ada") is not None
+
+    moved = shares.take_back(
+        batch=batch, held=shares.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+    )
+
+    assert moved == shares.Moved(0, 1, 1)
+    assert not kept_for(batch)
+
+
 def test_a_lease_is_taken_back_for_somebody_else(twenty: World) -> None:
     batch = twenty.batch(overlap=1)
     held = twenty.take(batch, "ada")

@@ -81,7 +81,8 @@ def test_the_page_shows_what_would_be_created_and_writes_nothing(world: World, m
     plan = page.context["draft"].plan
     assert 0 < plan.expected_hours < plan.hours
     assert 0 < sum(cost.expected_money for cost in plan.costs) < plan.money["EUR"]
-    assert re.search(r"<dt>Expected pay</dt><dd>[^<]*EUR", text)
+    for name in ("Expected pay", "Pay if all items go on"):
+        assert re.search(rf"<dt>{name}</dt><dd>[^<]*EUR", text)
     assert not Batch.objects.exists()
     assert Event.objects.count() == events
 

@@ -130,6 +130,13 @@ test("of three variants, every pair is shown once", async () => {
   assert.equal(comparison.count(".sheet"), 1);
 });
 
+test("two tables begin at their first columns, also where one of them has one more before those of both", async () => {
+  const inserted = { op: "insert_column", column: "k1", after: null, header: "new", cells: ["a", "b"] };
+  const comparison = await openComparison({ header: ["x", "y"], rows: lines(2) }, [setCell(1, 1, "1", "2")], [inserted]);
+  comparison.element.turn();
+  assert.deepEqual(comparison.page.all(".sheet").map(({ scrollLeft }) => scrollLeft), [0, 0]);
+});
+
 test("new, removed and moved rows and columns say whose they are", async () => {
   const comparison = await openComparison(
     { header: ["a", "b"], rows: [["1", "2"], ["3", "4"], ["5", "6"]] },

@@ -3,16 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, openLive, platform, stopClock, until } from "./live.js";
+import { ask, hasLeft, openLive, platform, stopClock, until } from "./live.js";
 
 const [MEDALS, JUMPS, OFFICES] = ["nt-3630", "nt-15", "nt-92"];
 
 /* The second item of answer checks, with a first draft that is saved, while no later one can be. */
-async function enters(first, later, { storage = true } = {}) {
+async function enters(first, later, { storage = true, replies = {} } = {}) {
   stopClock();
   let fails = false;
   const page = await openLive("columns/batch", { kind: "answer_check", ids: [MEDALS, JUMPS, OFFICES] }, {
-    replies: { "PUT /draft/": (request) => (fails ? { status: 503, body: {} } : platform(request)) },
+    replies: { "PUT /draft/": (request) => (fails ? { status: 503, body: {} } : platform(request)), ...replies },
   });
   if (!storage) page.window.Storage.prototype.setItem = () => { throw new Error("full"); };
   page.fill(field(page), "the earlier answer");
@@ -77,6 +77,17 @@ for (const [name, look] of Object.entries(LOOKS)) {
     });
   }
 }
+
+test("nothing more is sent of an item once an undo leads to a page with other guidelines, and its copy stays", async () => {
+  const other = async (request) => ({ ...await (await platform(request)).json(), guidelines: "of another version" });
+  const { page, restore } = await enters("first", "first and much more", { replies: { "POST /undo/": other } });
+  page.press("u");
+  await until(page, () => hasLeft(page));
+  restore();
+  await passes(page, 40_000);
+  assert.equal((await drafts()).some((answers) => answers.includes("first and much more")), false);
+  assert.deepEqual(unsaved(page), [["first and much more"]]);
+});
 
 test("an item that was looked away from is said to be saved at the time of the server", async () => {
   stopClock();

@@ -361,6 +361,14 @@ def test_interval_alpha_has_no_unit_and_no_origin(
     assert before is None or before == pytest.approx(after, abs=1e-9)
 
 
+def test_interval_alpha_of_small_differences_between_large_numbers_is_that_of_the_differences() -> None:
+    ratings = simulated(60, 3, 4, 0.3, 0, seed=1)
+
+    near, far = (krippendorff_alpha(each, "interval", replicates=0) for each in (ratings, ratings + 2**50))
+
+    assert near.value == pytest.approx(far.value, abs=1e-12)
+
+
 @unhurried
 @given(ratings=few_ratings)
 def test_ordinal_alpha_sees_ranks_only(ratings: list[list[int | None]]) -> None:
@@ -611,6 +619,34 @@ def test_replicates_without_a_value_are_left_out_and_counted() -> None:
     assert percent_agreement([[1, 1], [1, 2]], replicates=2000).left_out == 0
 
 
+def test_a_draw_of_one_category_is_left_out_whatever_its_rounded_distances_are() -> None:
+    # The mean of several 0.1 is not quite 0.1, so that the distances in such a draw are not quite zero.
+    ratings = [[0.1, 0.1, 0.1], [0.3, 0.3, 0.3], [0.1, 0.3, 0.3]]
+
+    left_out = [krippendorff_alpha(ratings, level).left_out for level in LEVELS]
+
+    assert left_out[0] > 0
+    assert left_out == [left_out[0]] * 3
+
+
+@pytest.mark.parametrize(("copies", "singly"), [(9, True), (10, False)])
+def test_units_are_drawn_singly_where_fewer_than_ten_have_the_same_ratings(
+    copies: int, singly: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A seed gives other draws in the other way, so which way it is belongs to the result.
+    drawn = []
+
+    def ones(generator: np.random.Generator, owner: np.ndarray, rows: int, count: int) -> np.ndarray:
+        drawn.append(rows)
+        return np.ones((rows, count))
+
+    monkeypatch.setattr("tableqa.agreement._singly", ones)
+
+    krippendorff_alpha([[1, 1], [1, 2]] * copies)
+
+    assert bool(drawn) is singly
+
+
 def test_one_unit_has_a_value_but_no_interval() -> None:
     result = krippendorff_alpha([[1, 2], [3, None]])
 
@@ -719,6 +755,15 @@ def test_the_canonical_order_does_not_depend_on_who_hashes() -> None:
     }
 
     assert len(printed) == 1
+
+
+def test_words_come_before_other_labels_and_those_in_the_order_of_their_types() -> None:
+    ordered = ["word", frozenset({"a", "b"}), (1, 2)]
+    numbers = simulated(20, 2, 3, 0.2, 0, seed=2).astype(int).tolist()
+
+    mixed = fleiss_kappa([[ordered[number] for number in row] for row in numbers])
+
+    assert mixed == fleiss_kappa(numbers)  # the same draws, and so the same interval
 
 
 def test_numpy_waits_until_it_is_needed() -> None:
