@@ -21,7 +21,7 @@ from annotation import jobs, metrics
 from annotation.database import limits
 from annotation.explorer import index
 from annotation.help import asking, predicting, proposing
-from annotation.journeys import adjudicating
+from annotation.journeys import adjudicating, restoring
 from annotation.management.commands._escaping import BaseCommand
 from annotation.management.commands.migrate import require_compatible_database
 
@@ -164,6 +164,7 @@ def _keep_house(stop: threading.Event) -> None:
         ]
         if time.monotonic() >= look:
             tasks.append(lambda: adjudicating.look_after_open(now=timezone.now()))
+            tasks.append(restoring.clear_abandoned)
             look = time.monotonic() + LOOK
         for task in tasks:
             try:
