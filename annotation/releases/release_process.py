@@ -7,9 +7,6 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-import django
-from django.conf import settings
-
 from tableqa.readers.archive import UNREADABLE, is_archive
 from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.preview import preview
@@ -57,9 +54,11 @@ def manifest_in(path: Path) -> bytes:
 
 def set_up() -> None:
     """Set Django up without a database: whatever asks one raises ImproperlyConfigured. Elsewhere it is set up already."""
-    if not settings.configured:
-        import django_stubs_ext
+    import django
+    import django_stubs_ext
+    from django.conf import settings
 
+    if not settings.configured:
         django_stubs_ext.monkeypatch()
         apps = ["django.contrib.contenttypes", "django.contrib.auth", "annotation"]
         settings.configure(INSTALLED_APPS=apps, AUTH_USER_MODEL="annotation.Person", USE_TZ=True)

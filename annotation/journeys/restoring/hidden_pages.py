@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any, Final
 
 from django.db import connection, transaction
@@ -144,19 +143,17 @@ class HiddenPages:
             (Membership, {**of_project, "person__in": persons}),
             (Person, {"pk__in": persons}),
         ):
+            parts = _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
             # The newest first: an example is younger than its parent.
             found = model._base_manager.filter(**rows).order_by("-pk").values_list("pk", flat=True)
             while keys := list(found[: ROWS // 2]):
                 with immutable.writable():
-                    for part, way in (
-                        _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
-                    ):
+                    for part, way in parts:
                         gone = part._base_manager.filter(**{f"{way}__in": keys})
                         gone._raw_delete(gone.db)
                 yield
 
 
-@cache
 def _parts(model: type[Model]) -> list[tuple[type[Model], str]]:
     """What hangs on rows of a table, and these, each with its way to them; what refers to something before that."""
     parts, tables = {model: "pk"}, [model]
