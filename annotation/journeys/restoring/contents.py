@@ -63,7 +63,10 @@ class EventLog:
         return len(self.changes) - 1
 
     def write(self) -> list[int]:
-        """Write the noted events. Returns their keys by number."""
+        """Write the noted events. Returns their keys by number.
+
+        Keys are drawn ahead: no reader of the log (`events.wait_for_writers`) reads that of a hidden project.
+        """
         keys = self.pages.keys(Event, len(self.changes))
         key_of = [0] * len(keys)
         ordered = sorted(self.changes, key=lambda change: change[:2])
@@ -260,17 +263,17 @@ class Contents:
     def _make_automatic(self, run: PerturbationRun) -> None:
         for chunk in chunks(run.chosen):
             originals = Example.objects.select_related("stored_table", "source").in_bulk(chunk)
-            rows, sources = [], []
+            rows, sources, records = [], [], 0
             for pk in chunk:
                 original = originals[pk]
                 for instance in lineage.instances(run, original):
-                    outcome = instance.outcome()
+                    outcome, records = instance.outcome(), records + 1
                     count(run.counts, instance.kind, outcome)
                     key = original.source.name, instance.id_of(original.external_id)
                     if instance.is_made and key not in self.examples:
                         rows.append(lineage.automatic_example(original, instance, outcome["digest"]))
                         sources.append(original.source.name)
-            self._add_examples(rows, sources)
+            self._add_examples(rows, sources, records)
 
     def write_derived(self) -> None:
         """Examples that decisions made, each after its parent."""
@@ -364,9 +367,9 @@ class Contents:
     def write_items(self) -> None:
         """Items in the order of the release, with the slots of their batch."""
         inputs = {
-            record["id"]: record["inputs"]
+            record["id"]: record.get("inputs", {})
             for record in self.records(SOURCES)
-            if record["kind"] == "item" and "inputs" in record
+            if record["kind"] == "item"
         }
         by_batch: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
         for id, (batch, source, example) in self.item_records.items():
@@ -377,7 +380,7 @@ class Contents:
                     queue.NewItem(self.examples[source, example], position, inputs.get(id, {}))
                     for position, (source, example, id) in chunk
                 ]
-                with self.pages.page():
+                with self.pages.page(sum(id in inputs for _, (_, _, id) in chunk)):
                     keys = queue.add_items(self.batches[batch], rows)
                     ids = {key: id for key, (_, (_, _, id)) in zip(keys, chunk, strict=True)}
                     added = Item.objects.in_bulk(keys)

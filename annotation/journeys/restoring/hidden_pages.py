@@ -77,7 +77,7 @@ class HiddenPages:
     @contextmanager
     def page(self, records: int = 0) -> Iterator[None]:
         """A transaction of its own, with so many records of the release. Raises Cancelled and Refused."""
-        self.progress(self.done, max(self.total, self.done + 1))
+        self.progress(max(0, min(self.done, self.total - 1)), self.total)  # the end is told by the last page
         began, at = time.monotonic(), self.at
         try:
             with transaction.atomic():
