@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, Model, OuterRef, Q
+from django.db.models import Exists, Model, OuterRef, Q
 
 from annotation import bulk, immutable, jobs
 from annotation.models import (
@@ -188,13 +188,6 @@ def clear_abandoned() -> None:
         pages = HiddenPages(project, lambda done, total: None, 0)
         pages.at = project.restoring_at
         pages.abandon(time.monotonic() + CLEARING)
-
-
-def add_to(model: type[Item | Batch], column: str, numbers: dict[int, int], pages: HiddenPages) -> None:
-    """Add to a counter, by key."""
-    for number in sorted(set(numbers.values())):
-        for keys in pages.in_pages(key for key, counted in numbers.items() if counted == number):
-            model._default_manager.filter(pk__in=keys).update(**{column: F(column) + number})
 
 
 def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:

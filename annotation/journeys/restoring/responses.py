@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from annotation.journeys.restoring.contents import Contents, Record, moment
-from annotation.journeys.restoring.hidden_pages import add_to, chunks
+from annotation.journeys.restoring.hidden_pages import chunks
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -100,7 +100,7 @@ class Responses(Contents):
         for keys in self.pages.in_pages(submitted):
             Assignment.objects.filter(pk__in=keys).update(state=State.SUBMITTED, annotation=Subquery(newest))
         self._send_back(work)
-        self._count(work)
+        self._count()
 
     def _work(self) -> dict[tuple[str, str], Work]:
         """Everybody's work on every item. The keys of annotations are drawn here, by their ids."""
@@ -134,23 +134,14 @@ class Responses(Contents):
             for of_person in work.values()
             if (of_person.item, of_person.number) not in self.slots
         }
-        if not more:
-            return
         positions = dict(Item.objects.filter(batch__project=self.project).values_list("pk", "position"))
-        per_item: defaultdict[int, int] = defaultdict(int)
-        per_batch: defaultdict[int, int] = defaultdict(int)
         rows = []
-        for pk, ((item, number), is_added) in zip(
-            self.pages.keys(Place, len(more)), more.items(), strict=True
-        ):
-            batch, key = self._batch_of(item), self.items[item]
-            rows.append((pk, batch, key, number, is_added, positions[key]))
+        keys = self.pages.keys(Place, len(more))
+        for pk, ((item, number), is_added) in zip(keys, more.items(), strict=True):
+            key = self.items[item]
+            rows.append((pk, self._batch_of(item), key, number, is_added, positions[key]))
             self.slots[item, number] = pk
-            per_item[key] += 1
-            per_batch[batch] += 1
         self.pages.insert(Place, "id batch_id item_id number added position", rows)
-        add_to(Item, "places_count", per_item, self.pages)
-        add_to(Batch, "places_count", per_batch, self.pages)
 
     def _note_work(self, work: Mapping[tuple[str, str], Work]) -> dict[str, int]:
         """Note the changes of every assignment. Returns the number of the event of each annotation (id)."""
@@ -213,21 +204,22 @@ class Responses(Contents):
                 rows.append((of_person.key, sent, "", made_by, moment(revisions[after]["made_at"])))
         self.pages.insert(SentBack, "assignment_id annotation_id note made_by_id made_at", rows)
 
-    def _count(self, work: Mapping[tuple[str, str], Work]) -> None:
-        """The counts of items and people."""
-        per_item: defaultdict[int, int] = defaultdict(int)
-        tallies: dict[tuple[int, int], Tally] = {}
-        for of_person in work.values():
-            key = self._batch_of(of_person.item), self.people[of_person.person]
-            tally = tallies.setdefault(key, Tally(batch_id=key[0], person_id=key[1]))
-            if of_person.is_submitted:
-                per_item[self.items[of_person.item]] += 1
-                tally.submitted += 1
-            else:
-                tally.returned += 1
-        add_to(Item, "submitted_count", per_item, self.pages)
-        for rows in self.pages.in_pages(tallies.values()):
-            Tally.objects.bulk_create(rows, batch_size=500)
+    def _count(self) -> None:
+        """The counts of items, batches and people."""
+        submitted = Q(state=State.SUBMITTED)
+        for keys in self.pages.in_pages(self.items.values()):
+            Item.objects.filter(pk__in=keys).update(
+                places_count=_number_of(Place.objects.all()),
+                submitted_count=_number_of(Assignment.objects.filter(submitted)),
+            )
+        for batch in self.batches.values():
+            work = Assignment.objects.filter(batch=batch).order_by().values("batch_id", "person_id")
+            counts = {"submitted": Count("pk", filter=submitted), "returned": Count("pk", filter=~submitted)}
+            tallies = [Tally(**counted) for counted in work.annotate(**counts)]
+            slots = Place.objects.filter(batch=batch).count()
+            with self.pages.page():
+                Tally.objects.bulk_create(tallies, batch_size=500)
+                Batch.objects.filter(pk=batch.pk).update(places_count=slots)
 
     # -- decisions ----------------------------------------------------------------------------------
 
@@ -256,8 +248,8 @@ class Responses(Contents):
             for keys in self.pages.in_pages(list(decided.values_list("item_id", flat=True))):
                 Item.objects.filter(pk__in=keys).update(resolution=kind)
             for batch in self.batches.values():
+                decided_count = decided.filter(item__batch=batch).count()
                 with self.pages.page():
-                    decided_count = decided.filter(item__batch=batch).count()
                     Batch.objects.filter(pk=batch.pk).update(**{f"{kind}_count": decided_count})
         for items in self.pages.in_pages(waiting):
             Adjudication.objects.bulk_create(
@@ -404,3 +396,9 @@ _ASSIGNMENT: Final = (
 def _began(revision: Record) -> Any:
     """When the work on a first revision began."""
     return moment(revision["made_at"]) - timedelta(seconds=revision["active_seconds"] or 0)
+
+
+def _number_of(rows: QuerySet[Any]) -> Coalesce:
+    """How many of these rows an item has."""
+    counted = rows.filter(item=OuterRef("pk")).order_by().values("item").annotate(number=Count("pk"))
+    return Coalesce(Subquery(counted.values("number")), 0)
