@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ def rows() -> dict[str, int]:
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hidden_pages, "ROWS", 4)
+    monkeypatch.setattr(hidden_pages, "CLEARING", math.inf)
 
 
 @pytest.fixture
@@ -256,3 +258,27 @@ def test_two_restores_of_a_project_do_not_mix(
     assert "is not finished" in restore.error
     assert second.state == Job.State.DONE
     assert Annotation.objects.filter(assignment__batch__project=empty).count() == 18
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_what_a_killed_restore_left_is_cleared_some_at_a_time(
+    restore: Job, empty: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def kill() -> None:
+        raise Killed
+
+    before = rows()
+    with pages_until(30, kill), patch.object(hidden_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+        jobs.run(restore.pk)
+    jobs.cancel(restore)
+    Project.objects.filter(pk=empty.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
+    monkeypatch.setattr(hidden_pages, "CLEARING", 0)  # a page at a time
+
+    rounds = 0
+    while Project.objects.filter(restoring_at__isnull=False).exists():
+        restoring.clear_abandoned()
+        rounds += 1
+        assert rounds < 200
+
+    assert rounds > 3
+    assert rows() == before

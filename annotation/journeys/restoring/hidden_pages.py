@@ -129,7 +129,7 @@ class HiddenPages:
         """Remove all pages, a short transaction at a time."""
         of_project = {"project": self.project}
         people = {"person__is_active": False, "person__email": None, "person__erased_at": None}
-        members = Membership.objects.filter(**of_project, **people)
+        members = Membership.objects.filter(**of_project, **people, roles=[], removed_at=None)
         persons = list(members.values_list("person", flat=True))
         for model, rows in (
             (Item, {"batch__project": self.project}),
@@ -140,10 +140,11 @@ class HiddenPages:
             (Guidelines, of_project),
             (TaskTypeDefinition, of_project),
             (Event, {**of_project, "thing__in": THINGS}),
-            (Membership, {**of_project, "person__in": persons}),
             (Person, {"pk__in": persons}),
         ):
             parts = _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
+            if model is Person:
+                parts.insert(0, (Membership, "person"))  # without which nobody knows whom to remove
             # The newest first: an example is younger than its parent.
             found = model._base_manager.filter(**rows).order_by("-pk").values_list("pk", flat=True)
             while keys := list(found[: ROWS // 2]):

@@ -161,10 +161,10 @@ def _keep_house(stop: threading.Event) -> None:
             lambda: jobs.reap(now=jobs.clock()),
             lambda: adjudicating.resolve_due(now=timezone.now()),
             lambda: predicting.look_after(now=timezone.now()),
+            restoring.clear_abandoned,
         ]
         if time.monotonic() >= look:
             tasks.append(lambda: adjudicating.look_after_open(now=timezone.now()))
-            tasks.append(restoring.clear_abandoned)
             look = time.monotonic() + LOOK
         for task in tasks:
             try:
