@@ -34,7 +34,7 @@ from annotation.models import (
 )
 from annotation.refusals import refuse
 
-ROWS: Final = 1_000
+ROWS: Final = 500
 """Rows of a page."""
 SHARE: Final = 0.5
 """On SQLite, which has one writer, a page is followed by a pause of this share of its time, so that others have a turn."""
@@ -147,7 +147,7 @@ class HiddenPages:
                 parts.insert(0, (Membership, "person"))  # without which nobody knows whom to remove
             # The newest first: an example is younger than its parent.
             found = model._base_manager.filter(**rows).order_by("-pk").values_list("pk", flat=True)
-            while keys := list(found[: ROWS // 2]):
+            while keys := list(found[:ROWS]):
                 with immutable.writable():
                     for part, way in parts:
                         gone = part._base_manager.filter(**{f"{way}__in": keys})
