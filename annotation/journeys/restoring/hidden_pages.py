@@ -142,6 +142,7 @@ class HiddenPages:
             (Event, {**of_project, "thing__in": THINGS}),
             (Person, {"pk__in": persons}),
         ):
+            parts: list[tuple[Any, str]]
             parts = _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
             if model is Person:
                 parts.insert(0, (Membership, "person"))  # without which nobody knows whom to remove
