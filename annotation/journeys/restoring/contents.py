@@ -316,6 +316,7 @@ class Contents:
         """Batches in their order, with their guidelines. They are paused: a manager can resume or close them."""
         frozen = ("version", "variant", "settings", "settings_digest", "overlap", "seed")
         optional = ("resolve", "loop_model", "loop_revision", "model_accuracy")
+        _ = self.has_new_ids, self.first_at  # these read all records, which takes longer than a page may
         with self.pages.page():
             for number, described in enumerate(self.manifest["batches"]):
                 at, help = self.now + timedelta(microseconds=number), described.get("help", {})
