@@ -39,6 +39,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission, permissions
 
 NOT_HERE = gettext_noop("This page is not available to you.")
+BEING_RESTORED = gettext_noop("A release is being restored into this project. It opens when that is done.")
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,20 @@ def actor(request: HttpRequest | Any) -> Actor:
     return Actor(person, loaded=getattr(request, "assignment", None))
 
 
-def may(actor: Actor, project: Project) -> frozenset[Permission]:
-    """Everything the actor may do in the project; raises Http404 for somebody who does not belong there."""
+def may(actor: Actor, project: Project, *, hidden: bool = False) -> frozenset[Permission]:
+    """Everything the actor may do in the project; raises Http404 for somebody who does not belong there.
+
+    hidden: also while a release is being restored into it, which is 404 otherwise.
+    """
     roles = (
         Membership.objects.filter(project=project, person=actor.person, removed_at__isnull=True)
         .values_list("roles", flat=True)
         .first()
     )
-    return _granted(actor, project, roles)
+    granted = _granted(actor, project, roles)
+    if project.restoring_at is not None and not hidden:
+        raise Http404(BEING_RESTORED)
+    return granted
 
 
 def rights(actor: Actor, projects: Sequence[Project]) -> dict[int, frozenset[Permission]]:
@@ -123,7 +130,7 @@ def _granted(actor: Actor, project: Project, roles: list[str] | None) -> frozens
 
 def projects(actor: Actor) -> QuerySet[Project]:
     """The projects that the actor belongs to."""
-    found = Project.objects.order_by("name")
+    found = Project.objects.filter(restoring_at__isnull=True).order_by("name")
     if not actor.person.is_administrator:
         found = found.filter(memberships__person=actor.person, memberships__removed_at__isnull=True)
     return found if actor.token is None else found.filter(pk=actor.token.project_id)
@@ -244,7 +251,7 @@ def release(actor: Actor, public_id: str, permission: Permission = Permission.SE
 def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Job:
     """The job, for those who see the project's progress, or who may do this there."""
     found = _one(Job.objects.select_related("project").filter(public_id=public_id))
-    _require(actor, found.project, permission)
+    _require(actor, found.project, permission, hidden=True)
     return found
 
 
@@ -284,9 +291,9 @@ def work(actor: Actor) -> QuerySet[Assignment]:
 
 def where(actor: Actor, permission: Permission) -> list[int]:
     """The projects (ids) in which the person's roles include the permission."""
-    mine = Membership.objects.filter(person=actor.person, removed_at__isnull=True).values_list(
-        "project_id", "roles"
-    )
+    mine = Membership.objects.filter(
+        person=actor.person, removed_at__isnull=True, project__restoring_at__isnull=True
+    ).values_list("project_id", "roles")
     if actor.token is not None and permission not in actor.token.scopes:
         return []
     return [project_id for project_id, roles in mine if permission in permissions(roles)]
@@ -404,7 +411,7 @@ def _one(found: QuerySet[Any, Any]) -> Any:
     return row
 
 
-def _require(actor: Actor, project: Project, permission: Permission | None) -> None:
-    granted = may(actor, project)
+def _require(actor: Actor, project: Project, permission: Permission | None, *, hidden: bool = False) -> None:
+    granted = may(actor, project, hidden=hidden)
     if permission is not None and permission not in granted:
         raise Http404(NOT_HERE)

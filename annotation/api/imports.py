@@ -16,7 +16,7 @@ from annotation import access, uploads
 from annotation.api import serializers as shapes
 from annotation.api.views import valid
 from annotation.journeys import importing, restoring
-from annotation.models import Project, Upload
+from annotation.models import Upload
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
@@ -88,33 +88,6 @@ class RestoreRequest(serializers.Serializer[Any]):
 
     release = serializers.CharField(max_length=12, help_text="Id of an upload: the zip archive of a release.")
     look = serializers.BooleanField(required=False, default=False, help_text="Preview; restore nothing.")
-
-
-class BatchOfRelease(serializers.Serializer[Any]):
-    """A batch of a release."""
-
-    name = serializers.CharField()
-    task_type = serializers.CharField(help_text="Title of the task type.")
-
-
-class SourceOfRelease(serializers.Serializer[Any]):
-    """A source of a release."""
-
-    name = serializers.CharField()
-    licence = serializers.CharField()
-
-
-class RestorePreview(serializers.Serializer[Any]):
-    """What a release would restore."""
-
-    project = serializers.CharField(help_text="Short name of the project that was released.")
-    batches = BatchOfRelease(many=True)
-    sources = SourceOfRelease(many=True)
-    items = serializers.IntegerField()
-    annotations = serializers.IntegerField()
-    decisions = serializers.IntegerField()
-    people = serializers.IntegerField()
-    problem = serializers.CharField(help_text="Why it cannot be restored into this project; empty if it can.")
 
 
 class Uploads(APIView):
@@ -207,13 +180,6 @@ class Imports(APIView):
         data = valid(ImportRequest, request)
         questions = access.upload(project, data["questions"])
         tables = access.upload(project, data["tables"]) if data["tables"] else None
-        if not data["reader"] and restoring.summarise(project=project, upload=questions) is not None:
-            refuse(
-                "import_failed",
-                "{name} is a release of Askew. Restore it with {path} instead.",
-                name=questions.name,
-                path=f"/api/projects/{slug}/restore/",
-            )
         if data["reader"]:
             importing.check_fields(data["reader"], data["fields_of"])
         by, now = actor.person, timezone.now()
@@ -246,7 +212,7 @@ class Imports(APIView):
 class Restore(APIView):
     """Restoring a release into an empty project."""
 
-    @extend_schema(request=RestoreRequest, responses={200: RestorePreview, 202: shapes.JobShape})
+    @extend_schema(request=RestoreRequest, responses={202: shapes.JobShape})
     def post(self, request: Request, slug: str) -> Response:
         """Restore an uploaded release, or preview it by its manifest. Poll the job.
 
@@ -256,25 +222,12 @@ class Restore(APIView):
         project = access.project(actor, slug, Permission.IMPORT)
         data = valid(RestoreRequest, request)
         upload = access.upload(project, data["release"])
-        summary = _summary(project, upload)
+        by, now = actor.person, timezone.now()
         if data["look"]:
-            return Response(summary.as_data())
-        if summary.problem:
-            refuse("import_failed", summary.problem)
-        job = restoring.start_restore(project=project, upload=upload, by=actor.person, now=timezone.now())
+            job = previewing.start(questions=upload, tables=None, by=by, now=now)
+        else:
+            job = restoring.start_restore(project=project, upload=upload, by=by, now=now)
         return Response(shapes.JobShape(job).data, status=202)
-
-
-def _summary(project: Project, upload: Upload) -> restoring.ReleaseSummary:
-    """What the upload would restore. Raises Refused where it is no release."""
-    summary = restoring.summarise(project=project, upload=upload)
-    if summary is None:
-        refuse(
-            "import_failed",
-            "{name} is not a zip archive of a release. Its folder contains manifest.json.",
-            name=upload.name,
-        )
-    return summary
 
 
 def _shape(upload: Upload) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.journeys import restoring
 from annotation.models import Batch, Job, Project, Release
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
@@ -89,7 +90,9 @@ class JobShape(serializers.ModelSerializer[Job]):
 
     def to_representation(self, instance: Job) -> dict[str, Any]:
         data = super().to_representation(instance)
-        if instance.kind == previewing.KIND and instance.result:
+        if instance.kind == previewing.KIND and "release" in instance.result:
+            data["result"] = restoring.summary_of(instance)
+        elif instance.kind == previewing.KIND and instance.result:
             preview = previewing.result(instance)
             examples = [example.to_dict() for example in preview.examples]
             data["result"] = {**preview.to_json(), "examples": examples}

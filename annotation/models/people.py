@@ -96,7 +96,8 @@ class Project(models.Model):
     work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `model_budget` is what
     language models may cost ({"usd", "tokens"}, `annotation.terms.budget`); `release` is what the next release starts with
     ({"formats", "mix", "purpose"}, `annotation.journeys.releasing.options`); `statement` holds what only people can say for
-    the data statement, by the names of `annotation.money.statements`.
+    the data statement, by the names of `annotation.money.statements`. `restoring_at` is set while a release is restored into
+    the project, which nobody sees then (`annotation.journeys.restoring.hidden_pages`).
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
@@ -109,6 +110,7 @@ class Project(models.Model):
     model_budget = models.JSONField(default=dict, db_default={})
     release = models.JSONField(default=dict, db_default={})
     statement = models.JSONField(default=dict)
+    restoring_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -74,6 +74,8 @@ _RULES_OF_ENDINGS = _RULES_OF_CONFIGS = 6
 _RULES_OF_CURRENT_COUNTS = 7
 _RULES_OF_CONDITIONS = 8
 RULES_OF_OWN_IDS = _RULES_OF_UNVERIFIED = _RULES_OF_HOURS = 9
+_TOLD = 100
+"""Records between two reports of progress."""
 _Result = TypeVar("_Result")
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
@@ -549,9 +551,10 @@ def describe(folder: Path) -> dict[str, dict[str, Any]]:
 # -- verifying --------------------------------------------------------------------------------------
 
 
-def verify(folder: Path) -> dict[str, int]:
+def verify(folder: Path, progress: Callable[[int], None] = lambda number: None) -> dict[str, int]:
     """Recompute everything in a release that follows from something else in it.
 
+    progress: told the number of checked responses and decisions.
     Returns what was checked; raises `Difference` at the first fault. What follows from nothing (the
     name of a batch, say) is vouched for by the digest of the manifest, which the platform shows.
     """
@@ -559,7 +562,7 @@ def verify(folder: Path) -> dict[str, int]:
         manifest = read_manifest(folder)
         try:
             with under(manifest.get("rules", 1)):
-                return _verify(folder, manifest)
+                return _verify(folder, manifest, progress)
         except Difference as difference:
             raise Difference(f"{difference}{_by_other_rules(manifest)}") from None
     except (
@@ -596,7 +599,7 @@ def _by_other_rules(manifest: Mapping[str, Any]) -> str:
     )
 
 
-def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
+def _verify(folder: Path, manifest: Mapping[str, Any], progress: Callable[[int], None]) -> dict[str, int]:
     _check_files(folder, manifest)
     raw = load(folder)
     _check_manifest(raw, manifest)
@@ -604,12 +607,16 @@ def _verify(folder: Path, manifest: Mapping[str, Any]) -> dict[str, int]:
         if table.digest() != sha:
             raise Difference(f"sources.jsonl: the table {sha} has the digest {table.digest()}")
     waived = _check_waivers(raw, manifest)
-    for record in raw.annotations:
+    for number, record in enumerate(raw.annotations):
+        if number % _TOLD == 0:
+            progress(number)
         if record["id"] not in waived:
             _of_its_time(_check_annotation, raw, record)
-    replayed = sum(
-        _of_its_time(_check_decision, raw, decision, raw.by_id, waived) for decision in raw.decisions
-    )
+    replayed = 0
+    for number, decision in enumerate(raw.decisions, len(raw.annotations)):
+        if number % _TOLD == 0:
+            progress(number)
+        replayed += _of_its_time(_check_decision, raw, decision, raw.by_id, waived)
     _check_tries(raw)
     if fault := next(provenances.faults(raw), None):
         raise Difference(fault)

@@ -161,8 +161,6 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
     job = previewing.of_file(questions, archive).filter(public_id=named).first()
     if job is not None and request.method != "POST":
         return _preview_page(request, job, questions, archive)
-    if archive is None and (response := _release_preview(request, project, questions)) is not None:
-        return response
     sent, address = request.POST, _preview_url(project, questions, archive)
     files: dict[str, Any] = {
         "questions": questions,
@@ -171,6 +169,10 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
         "now": timezone.now(),
     }
     try:
+        if sent.get("act") == "restore":
+            by, now = files["by"], files["now"]
+            job = restoring.start_restore(project=project, upload=questions, by=by, now=now)
+            return redirect("job", job.public_id)
         choice = _choice(sent)
         if sent.get("act") in ("import", "check"):
             shown = job is not None and job.state == Job.State.DONE and job.ids["choice"] == choice
@@ -217,6 +219,13 @@ def _preview_page(request: PageRequest, job: Job, questions: Upload, archive: Up
     template = "importing/import_preview.html"
     if (answer := waiting.until_finished(request, job, template, context)) is not None:
         return answer
+    if "release" in job.result:
+        context |= {
+            "summary": restoring.summary_of(job),
+            "losses": [gettext(loss) for loss in restoring.LOSSES],
+            "may_make_projects": access.may_make_projects(access.actor(request)),
+        }
+        return render(request, "importing/restore_preview.html", context)
     sent, preview = job.ids[previewing.FORM], previewing.result(job)
     about = {name: sent[name] for name in ABOUT_SOURCE if name in sent}
     form = ChoicesForm(sent if "act" in sent else None, initial=about, preview=preview)
@@ -230,29 +239,6 @@ def _preview_page(request: PageRequest, job: Job, questions: Upload, archive: Up
         "examples": [shown_example(*read) for read in zip(preview.examples, preview.rows, strict=True)],
     }
     return render(request, template, context)
-
-
-def _release_preview(request: PageRequest, project: Project, upload: Upload) -> HttpResponse | None:
-    """What a release would restore, and its restoring; None if the upload is no release."""
-    try:
-        summary = restoring.summarise(project=project, upload=upload)
-        if summary is None:
-            return None
-        if request.POST.get("act") == "restore" and not summary.problem:
-            by, now = request.user, timezone.now()
-            job = restoring.start_restore(project=project, upload=upload, by=by, now=now)
-            return redirect("job", job.public_id)
-    except Refused as refused:
-        messages.error(request, refused.detail)
-        return redirect("import_new", project.slug)
-    context = {
-        "project": project,
-        "upload": upload,
-        "summary": summary,
-        "losses": [gettext(loss) for loss in restoring.LOSSES],
-        "may_make_projects": access.may_make_projects(access.actor(request)),
-    }
-    return render(request, "importing/restore_preview.html", context)
 
 
 def shown_example(example: tableqa.Example, rows: int | None = None) -> dict[str, Any]:

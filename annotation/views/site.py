@@ -165,6 +165,7 @@ def _groups(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def job(request: PageRequest, public_id: str) -> HttpResponse:
     """How far a background job is. The page asks again for its middle part until the job is finished."""
     job = visibility.job(access.actor(request), public_id)
+    may = access.may(access.actor(request), job.project, hidden=True)
     address, link, words = _result(job)
     context = {
         "job": job,
@@ -181,11 +182,10 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
         "losses": [gettext(loss) for loss in job.result.get("losses", ())],
         "problems_left_out": job.result.get("rejected", 0) - len(job.result.get("problems", [])),
-        "may_cancel": job.kind in jobs.OF_FILES
-        and Permission.IMPORT in access.may(access.actor(request), job.project),
+        "may_cancel": job.kind in jobs.OF_FILES and Permission.IMPORT in may,
         "in_parts": job.kind in (acting.ACT, acting.UNDO),
-        "may_import": Permission.IMPORT in access.may(access.actor(request), job.project),
-        "may_set_up": Permission.SET_UP in access.may(access.actor(request), job.project),
+        "may_import": Permission.IMPORT in may,
+        "may_set_up": Permission.SET_UP in may,
     }
     return render(request, "site/_job_state.html" if request.htmx else "site/job.html", context)
 

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 
 from annotation import jobs, sandbox, uploads
 from annotation.models import Job, Person, Source, Upload
-from annotation.refusals import require_storable
+from annotation.refusals import refuse, require_storable
 from annotation.work import continued_sources
 from tableqa.language import pack_all, unpack_object
 from tableqa.readers.detection import OWN
@@ -77,8 +77,8 @@ def of_file(questions: Upload, tables: Upload | None) -> QuerySet[Job]:
 
 
 def result(job: Job) -> Preview:
-    """What a job has read; its choice, without examples, where it failed."""
-    if job.state != Job.State.DONE:
+    """What a job has read; its choice, without examples, where it failed or the file is a release."""
+    if job.state != Job.State.DONE or "preview" not in job.result:
         return choice_of(job.ids["choice"])
     return Preview.from_json(json.loads(job.result["preview"], object_hook=unpack_object))
 
@@ -92,7 +92,23 @@ def choice_of(choice: Mapping[str, Any]) -> Preview:
 
 
 def read(job: Job, beat: Callable[[int], None]) -> Preview:
-    """Read the first examples of the files of a job. Raises Refused(import_failed) where a file is gone or no archive.
+    """`read_any` for files of examples. Raises Refused(import_failed) also for a release."""
+    preview = read_any(job, beat)
+    if isinstance(preview, dict):
+        refuse(
+            "import_failed",
+            "{name} is a release of Askew. Restore it with {path} instead.",
+            name=uploads.of_job(job)["questions"].name,
+            path=f"/api/projects/{job.project.slug}/restore/",
+        )
+    return preview
+
+
+def read_any(job: Job, beat: Callable[[int], None]) -> Preview | dict[str, Any]:
+    """Read the first examples of the files of a job, or what a release would restore
+    (`annotation.releases.checked_release.ReleaseSummary` as JSON).
+
+    Raises Refused(import_failed) where a file is gone or no archive.
 
     The choice among its ids is {"reader", "chosen", "named"}, all optional. Without a reader it is detected. chosen: the
     columns for the reader own (`Chosen`); without them those of the last import of a file with the same ones. named: names
@@ -114,7 +130,10 @@ def read(job: Job, beat: Callable[[int], None]) -> Preview:
             **files.for_request(),
         )
         name, seconds = sent["questions"].name, settings.PREVIEW_SECONDS
-        preview = Preview.from_json(sandbox.call("preview", request, beat, name=name, seconds=seconds))
+        data = sandbox.call("preview_upload", request, beat, name=name, seconds=seconds)
+        if "is_release" in data:
+            return data
+        preview = Preview.from_json(data)
         source = continued_sources.continued(project, Path(name).stem, preview.reader, files.questions)
     if source is None or not (preview.examples or preview.problems):
         return preview
@@ -124,6 +143,8 @@ def read(job: Job, beat: Callable[[int], None]) -> Preview:
 
 @jobs.kind(KIND)
 def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    preview = read(job, lambda number: progress(number, 0))
+    preview = read_any(job, lambda number: progress(number, 0))
+    if isinstance(preview, dict):
+        return {"release": preview}
     # As one text: a database keeps some characters in no other form.
     return {"preview": json.dumps(pack_all(preview.to_json()))}

@@ -26,7 +26,7 @@ MANY_IN_FOLDER = 100
 _TABLES = frozenset(SUFFIXES) - {""}
 _LINK = 0xA
 _DRIVE = re.compile("[A-Za-z]:")
-_UNREADABLE = (
+UNREADABLE = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, zlib.error, lzma.LZMAError
 )  # fmt: skip
 
@@ -109,7 +109,7 @@ def _translated(path: Path) -> Iterator[None]:
     except OSError as error:
         what = phrase("the zip archive cannot be unpacked: {reason}", reason=error.strerror or error)
         raise ReaderError(path, None, what, phrase("Create it again")) from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         if isinstance(error, ReaderError):
             raise
         what = phrase("the zip archive cannot be read: {error}", error=reason_of(error))
@@ -185,7 +185,7 @@ def has_many_tables(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return len(archive.namelist()) > MANY_FILES
-    except (OSError, *_UNREADABLE):
+    except (OSError, *UNREADABLE):
         return False
 
 

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,22 @@ def main(folder: Path) -> None:
     part.rename(folder / "result.json")
 
 
-TASKS: Mapping[str, Callable[[ReadRequest, Callable[[int], None]], Any]] = {
+Task = Callable[[ReadRequest, Callable[[int], None]], Any]
+
+
+def _of_release(name: str) -> Task:
+    """A task on a release. It needs what lies above this package, which is imported in its process alone."""
+    return lambda request, progress: getattr(import_module("annotation.releases.release_process"), name)(
+        request, progress
+    )
+
+
+TASKS: Mapping[str, Task] = {
     "read_all": read_all,
     "preview": preview,
     "read_labels": read_labels,
     "read_responses": read_responses,
+    **{name: _of_release(name) for name in ("check_release", "preview_upload")},
 }
 
 

@@ -15,6 +15,7 @@ from annotation import jobs, uploads
 from annotation.journeys import restoring, setting_up
 from annotation.models import Annotation, Job, Project, Source, Upload
 from tests.annotation.cast import NOON, World
+from tests.annotation.previews import importer, read_previews
 from tests.annotation.test_defining import EASY, batch_of, define, say
 from tests.annotation.test_restoring import released
 
@@ -30,9 +31,7 @@ def empty(world: World) -> Project:
 
 @pytest.fixture
 def mara(world: World) -> Client:
-    client = Client()
-    client.force_login(world.mara)
-    return client
+    return importer(world.mara)
 
 
 @pytest.fixture
@@ -85,23 +84,17 @@ def test_the_preview_names_a_defined_task_type_in_the_language_of_the_page(
     assert 'Complexity 1 <span class="soft">Schwierigkeit</span>' in german
 
 
-def test_the_preview_of_a_release_unpacks_nothing(
-    mara: Client, empty: Project, archive: Path, world: World, monkeypatch: pytest.MonkeyPatch
+def test_the_preview_of_a_release_reads_its_manifest_alone(
+    mara: Client, empty: Project, archive: Path, world: World
 ) -> None:
-    def unpack(*given: Any) -> None:
-        raise AssertionError("a web request unpacks the archive")
+    content = bytearray(archive.read_bytes())
+    start = content.index(b"annotations.jsonl") + len("annotations.jsonl")
+    content[start : start + 20] = bytes(20)
+    archive.write_bytes(content)
 
-    monkeypatch.setattr("tableqa.readers.archive._extract", unpack)
-    with archive.open("rb") as file:
-        upload = uploads.keep(
-            project=empty, file=SimpleUploadedFile(archive.name, file.read()), by=world.mara, now=NOON
-        )
+    page = preview(mara, empty, kept(empty, archive, world))
 
-    summary = restoring.summarise(project=empty, upload=upload)
-
-    assert summary is not None
-    assert summary.problem == ""
-    assert summary.annotations
+    assert "<dt>Responses</dt><dd>18</dd>" in page
 
 
 def test_the_import_page_restores_it(mara: Client, world: World, empty: Project, archive: Path) -> None:
@@ -143,8 +136,8 @@ def test_a_project_that_is_not_empty_gets_a_reason_and_a_remedy(
     assert "only be restored into an empty project" in page
     assert 'value="restore"' not in page
     url = f"/projects/films/sources/import/{upload.public_id}/"
-    assert "only be restored" in mara.post(url, {"act": "restore"}).content.decode()
-    assert not Job.objects.exists()
+    assert "only be restored" in mara.post(url, {"act": "restore"}, follow=True).content.decode()
+    assert not Job.objects.filter(kind="restore").exists()
 
 
 @pytest.mark.parametrize("content", ["[]", "{", '{"layout": 1}', '{"layout": 1, "rules": 99}'])
@@ -178,7 +171,9 @@ def test_a_program_looks_at_a_release_and_restores_it(
 ) -> None:
     upload = kept(empty, archive, world)
 
-    seen = posted(mara, API, {"release": upload.public_id, "look": True}).json()
+    look = posted(mara, API, {"release": upload.public_id, "look": True})
+    read_previews()
+    seen = mara.get(f"/api/jobs/{look.json()['id']}/").json()["result"]
     job = posted(mara, API, {"release": upload.public_id})
 
     assert (seen["project"], seen["items"], seen["annotations"], seen["decisions"]) == ("films", 9, 18, 9)
@@ -186,7 +181,7 @@ def test_a_program_looks_at_a_release_and_restores_it(
     assert {"name": "header_synonym 1", "task_type": "Header synonyms"} in seen["batches"]
     assert seen["problem"] == ""
     assert job.status_code == 202
-    jobs.run(Job.objects.get().pk)
+    jobs.run(Job.objects.get(kind="restore").pk)
     state = mara.get(f"/api/jobs/{job.json()['id']}/").json()
     assert (state["state"], state["result"]["annotations"]) == ("done", 18)
     assert Source.objects.get(project=empty).licence == "CC-BY-SA-4.0"
@@ -208,10 +203,13 @@ def test_a_file_that_is_no_release_is_refused(
     path = tmp_path / "own.csv"
     path.write_text("question\n", "utf-8")
 
-    answer = posted(mara, API, {"release": kept(empty, path, world).public_id})
+    posted(mara, API, {"release": kept(empty, path, world).public_id})
 
-    assert answer.status_code == 422
-    assert "own.csv is not a zip archive of a release" in answer.json()["detail"]
+    job = Job.objects.get(kind="restore")
+    jobs.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert "own.csv: the zip archive cannot be read" in job.error
 
 
 def test_an_import_of_a_release_names_the_way_to_restore_it(
@@ -221,8 +219,10 @@ def test_an_import_of_a_release_names_the_way_to_restore_it(
 
     answer = posted(mara, "/api/projects/empty/imports/", {"questions": questions})
 
-    assert answer.status_code == 422
-    assert "/api/projects/empty/restore/" in answer.json()["detail"]
+    jobs.run(Job.objects.get().pk)
+    state = mara.get(f"/api/jobs/{answer.json()['id']}/").json()
+    assert state["state"] == "failed"
+    assert "/api/projects/empty/restore/" in state["error"]
 
 
 def test_annotators_do_not_restore(world: World, empty: Project, archive: Path) -> None:

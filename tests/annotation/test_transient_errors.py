@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +16,13 @@ from django.utils import timezone
 
 from annotation import doctor, jobs, uploads
 from annotation.evaluation import evaluating, evaluation_runs
-from annotation.journeys import releasing
+from annotation.journeys import releasing, restoring
 from annotation.models import Job, Upload
 from annotation.studying import applying, yaml_file
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_restoring import OLD, empty_project
 from tests.annotation.test_transfer import annotation, choice, task
 
 
@@ -62,10 +66,20 @@ def sent(text: str) -> SimpleUploadedFile:
     return SimpleUploadedFile("sent", text.encode())
 
 
+def restore(world: World) -> Job:
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(shutil.make_archive(f"{folder}/v1", "zip", OLD)).read_bytes()
+    project = empty_project()
+    file = SimpleUploadedFile("v1.zip", archive)
+    upload = uploads.keep(project=project, file=file, by=world.mara, now=timezone.now())
+    return restoring.start_restore(project=project, upload=upload, by=world.mara, now=timezone.now())
+
+
 STARTS: dict[str, Callable[[World], Job]] = {
     "study": study,
     "import_responses": import_responses,
     "evaluate": evaluate,
+    "restore": restore,
 }
 
 

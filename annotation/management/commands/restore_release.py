@@ -7,9 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from annotation import immutable
 from annotation.journeys import restoring, setting_up
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.models import Person
+from annotation.models import Event, Membership, Person
 
 
 class Command(RefusingCommand):
@@ -22,20 +23,25 @@ class Command(RefusingCommand):
         parser.add_argument("--manager", required=True, metavar="EMAIL")
         parser.add_argument("--time-zone", default="UTC")
 
-    @transaction.atomic
     def run(self, **options: Any) -> None:
         email, now = options["manager"].lower(), timezone.now()
-        manager = Person.objects.filter(email=email).first()
-        if manager is None:
-            manager = setting_up.register(name=email.partition("@")[0], email=email, password=None)
-        project = setting_up.create_project(
-            slug=options["slug"],
-            name=options["name"],
-            manager=manager,
-            time_zone=options["time_zone"],
-            now=now,
-        )
-        restored = restoring.restore(project=project, folder=options["release"], by=manager, now=now)
+        names = {name: options[name] for name in ("slug", "name", "time_zone")}
+        with transaction.atomic():
+            manager = Person.objects.filter(email=email).first()
+            is_new = manager is None
+            if manager is None:
+                manager = setting_up.register(name=email.partition("@")[0], email=email, password=None)
+            project = setting_up.create_project(manager=manager, now=now, **names)
+        try:
+            restored = restoring.restore(project=project, folder=options["release"], by=manager, now=now)
+        except BaseException:
+            with immutable.writable():
+                for model in (Event, Membership):
+                    model.objects.filter(project=project).delete()
+                project.delete()
+                if is_new:
+                    manager.delete()
+            raise
         self.stdout.write(
             f"{project.slug}: {restored.batches} batches with {restored.items} items, "
             f"{restored.annotations} responses of {restored.people} people, {restored.decisions} decisions."

@@ -1,0 +1,199 @@
+"""Pages of a restored project that nobody sees: each is a short transaction, and one more makes all of them visible.
+
+`Project.restoring_at` is the time of the last page. While it is set, `annotation.access` gives the project to nobody. It is
+also what a process holds the project by: whoever finds another time there has lost it to somebody else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import connection, transaction
+from django.db.models import Exists, Model, OuterRef, Q
+
+from annotation import bulk, immutable, jobs
+from annotation.models import (
+    Batch,
+    Event,
+    Example,
+    Guidelines,
+    Item,
+    Job,
+    Membership,
+    Person,
+    PerturbationRun,
+    Project,
+    Source,
+    TaskTypeDefinition,
+)
+from annotation.refusals import refuse
+
+ROWS: Final = 500
+"""Rows of a page."""
+SHARE: Final = 0.5
+"""On SQLite, which has one writer, a page is followed by a pause of this share of its time, so that others have a turn."""
+CLEARING: Final = 1.0
+"""Seconds for which `clear_abandoned` removes pages before others have a turn."""
+LOST: Final = timedelta(hours=1)
+"""A command that has written no page for so long was killed."""
+Progress = Callable[[int, int], None]
+
+
+class HiddenPages:
+    """The pages of one project, held by this process."""
+
+    def __init__(self, project: Project, progress: Progress, records: int) -> None:
+        self.project, self.progress = project, progress
+        self.done, self.total = 0, records
+        self.at: datetime | None = None
+
+    def claim(self, job: Job | None) -> None:
+        """Hold the project, and remove what an earlier attempt left. Raises Refused(import_failed) where it is not empty."""
+        with transaction.atomic():
+            project = Project.objects.select_for_update(no_key=True).get(pk=self.project.pk)
+            is_left = project.restoring_at is not None
+            others = Job.objects.filter(
+                project=project, kind__in=jobs.OF_IMPORTS, state__in=(Job.State.QUEUED, Job.State.RUNNING)
+            )
+            if others.exclude(pk__in=[job.pk] if job else []).exists() or (is_left and job is None):
+                refuse(
+                    "import_failed",
+                    "Another import of this project is not finished. Wait for it or cancel it.",
+                )
+            if not is_left:
+                require_empty(project)
+            self.at = jobs.clock()
+            Project.objects.filter(pk=project.pk).update(restoring_at=self.at)
+        if is_left:
+            for _ in self.removing():
+                pass
+
+    @contextmanager
+    def page(self, records: int = 0) -> Iterator[None]:
+        """A transaction of its own, with so many records of the release. Raises Cancelled and Refused."""
+        self.progress(max(0, min(self.done, self.total - 1)), self.total)  # the end is told by the last page
+        began, at = time.monotonic(), self.at
+        try:
+            with transaction.atomic():
+                self.renew()
+                yield
+        except BaseException:
+            self.at = at
+            raise
+        self.done += records
+        if connection.vendor == "sqlite":
+            time.sleep(SHARE * (time.monotonic() - began))
+
+    def renew(self) -> None:
+        """Go on holding the project, in a transaction. Raises Refused(import_failed) where somebody else has it."""
+        now = jobs.clock()
+        held = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
+        if not held.update(restoring_at=now):
+            refuse(
+                "import_failed", "Another import of this project is not finished. Wait for it or cancel it."
+            )
+        self.at = now
+
+    def insert(
+        self, model: type[Model], names: str, rows: Iterable[Sequence[Any]], *, records: bool = False
+    ) -> None:
+        """Add rows of these fields, a page at a time. records: each is a record of the release."""
+        for chunk in chunks(rows):
+            with self.page(len(chunk) if records else 0):
+                bulk.insert(model, names.split(), chunk)
+
+    def keys(self, model: type[Model], number: int) -> list[int]:
+        """Keys for so many new rows."""
+        with transaction.atomic():
+            return bulk.keys(model, number)
+
+    def in_pages(self, keys: Iterable[Any]) -> Iterator[list[Any]]:
+        """Keys, `ROWS` at a time; what is done with them is a page."""
+        for chunk in chunks(keys):
+            with self.page():
+                yield chunk
+
+    def abandon(self, until: float = math.inf) -> None:
+        """Remove all pages, some of them until a moment of the monotonic clock; the project is then as it was before."""
+        held = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
+        if held.exists() and all(time.monotonic() < until for _ in self.removing()):
+            held.update(restoring_at=None)
+
+    def removing(self) -> Iterator[None]:
+        """Remove all pages, a short transaction at a time."""
+        of_project = {"project": self.project}
+        people = {"person__is_active": False, "person__email": None, "person__erased_at": None}
+        members = Membership.objects.filter(**of_project, **people, roles=[], removed_at=None)
+        persons = list(members.values_list("person", flat=True))
+        for model, rows in (
+            (Item, {"batch__project": self.project}),
+            (Batch, of_project),
+            (PerturbationRun, of_project),
+            (Example, {"source__project": self.project}),
+            (Source, of_project),
+            (Guidelines, of_project),
+            (TaskTypeDefinition, of_project),
+            (Event, {**of_project, "thing__in": THINGS}),
+            (Person, {"pk__in": persons}),
+        ):
+            parts: list[tuple[Any, str]]
+            parts = _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
+            if model is Person:
+                parts.insert(0, (Membership, "person"))  # without which nobody knows whom to remove
+            # The newest first: an example is younger than its parent.
+            found = model._base_manager.filter(**rows).order_by("-pk").values_list("pk", flat=True)
+            while keys := list(found[:ROWS]):
+                with immutable.writable():
+                    for part, way in parts:
+                        gone = part._base_manager.filter(**{f"{way}__in": keys})
+                        gone._raw_delete(gone.db)
+                yield
+
+
+def _parts(model: type[Model]) -> list[tuple[type[Model], str]]:
+    """What hangs on rows of a table, and these, each with its way to them; what refers to something before that."""
+    parts, tables = {model: "pk"}, [model]
+    for table in tables:  # it grows: the shortest ways first
+        relations: list[Any] = table._meta.get_fields(include_hidden=True)
+        for relation in relations:
+            part = relation.related_model
+            if relation.auto_created and (relation.one_to_many or relation.one_to_one) and part not in parts:
+                way = relation.field.name if table is model else f"{relation.field.name}__{parts[table]}"
+                parts[part] = way
+                tables.append(part)
+    return list(parts.items())[::-1]
+
+
+THINGS: Final = ("assignment", "batch", "item", "perturbation_run", "source")
+"""What the events of a restore are about."""
+
+
+def require_empty(project: Project) -> None:
+    """Refuse a project that has contents of its own."""
+    parts = (project.sources, project.batches, project.guidelines, project.task_type_definitions)
+    if any(part.exists() for part in parts):
+        refuse("import_failed", "A release can only be restored into an empty project. Create a new one.")
+
+
+def clear_abandoned() -> None:
+    """Remove pages of restores that nobody continues: their process was killed, and no job takes them up again."""
+    now, restores = jobs.clock(), Job.objects.filter(project=OuterRef("pk"), kind="restore")
+    unfinished = Exists(restores.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING)))
+    by_job = Exists(restores) & Q(restoring_at__lt=now - jobs.LOST_AFTER)
+    for project in Project.objects.filter(~unfinished, by_job | Q(restoring_at__lt=now - LOST)):
+        pages = HiddenPages(project, lambda done, total: None, 0)
+        pages.at = project.restoring_at
+        pages.abandon(time.monotonic() + CLEARING)
+
+
+def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
+    """Values, `ROWS` at a time."""
+    left = iter(values)
+    while chunk := list(itertools.islice(left, ROWS)):
+        yield chunk
