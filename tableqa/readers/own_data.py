@@ -138,12 +138,16 @@ class Sheets:
 
     def __getitem__(self, name: str) -> Table:
         """The table of a sheet; KeyError, and ReaderError where it cannot be read."""
+        known = self._known[name.casefold()]
+        if known not in self._tables:
+            self._tables[known] = table_of_sheet(self.sheet(name))
+        return self._tables[known]
+
+    def sheet(self, name: str) -> Sheet:
+        """A sheet as it is; KeyError and ReaderError as for its table."""
         if self._workbook is None:
             raise KeyError(name)
-        name = self._known[name.casefold()]
-        if name not in self._tables:
-            self._tables[name] = table_of_sheet(self._workbook.sheet(name))
-        return self._tables[name]
+        return self._workbook.sheet(self._known[name.casefold()])
 
 
 @dataclass(eq=False)
@@ -281,12 +285,17 @@ class OwnData:
                 del columns["context"]
             encoding = self._table_encoding(questions, folder)
             library = _library(questions, folder, encoding)
-            dated = _has_dates(self._each_record(questions), partial(_columns, fields=self.fields), library)
+            notes = _about_workbooks(
+                self._each_record(questions),
+                partial(_columns, fields=self.fields),
+                library,
+                _sheets(questions),
+            )
             of_tables = encoding.sentence()
             answers = "" if self.fields.get("answer_separator") else self._answers_in_doubt(questions)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
-        return joined([*parts, _DATES] if dated else parts)
+        return joined([*parts, *notes])
 
     def _answers_in_doubt(self, path: Path) -> str:
         """A note on answers with a semicolon, which are read as one, where no record shows how answers are separated."""
@@ -589,30 +598,42 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
         return hub_folder.sentence(path, name)
     if is_workbook(path):
         workbook = Workbook(path)
-        sheet = _question_sheet(workbook, fields).name
+        sheet = _question_sheet(workbook, fields)
         read_as = phrase(
             "{file} was read as an Excel file with its questions in the sheet {name!r}.",
             file=path.name,
-            name=sheet,
+            name=sheet.name,
         )
-        return joined([read_as, _DATES if workbook.has_dates else ""])
+        return joined([read_as, sheet.about_hidden_rows(), _DATES if workbook.has_dates else ""])
     return "" if _is_json(path) else _form(path, fields).sentence(path)
 
 
-def _has_dates(
-    records: Iterable[Fields | Rejected], columns: Callable[[Fields], dict[str, str]], library: TableFiles
-) -> bool:
-    """Whether an Excel file among the tables of the first records shows dates."""
+def _about_workbooks(
+    records: Iterable[Fields | Rejected],
+    columns: Callable[[Fields], dict[str, str]],
+    library: TableFiles,
+    sheets: Sheets,
+) -> list[str]:
+    """What to know of the sheets that the first records name as their tables: hidden rows, and dates of other files."""
+    notes: dict[str, None] = {}
+    names: set[str] = set()
     for record in islice(records, MOST_COMPARED):
         if isinstance(record, Rejected):
             continue
         with suppress(ReaderError):  # reading tells the problems
             name = _file_named(in_column(record.value, columns(record).get("table")))
-            if name is None or not name.lower().endswith(".xlsx"):
+            if name is None or name in names:
                 continue
-            if Workbook(library.find(name, record.place.line)).has_dates:
-                return True
-    return False
+            names.add(name)
+            if name in sheets:
+                notes[sheets.sheet(name).about_hidden_rows()] = None
+            elif name.lower().endswith(".xlsx"):
+                workbook = Workbook(library.find(name, record.place.line))
+                notes |= dict.fromkeys(
+                    workbook.sheet(sheet).about_hidden_rows() for sheet in workbook.visible_names[:1]
+                )
+                notes |= {_DATES: None} if workbook.has_dates else {}
+    return sorted(notes, key=_DATES.__eq__)
 
 
 def _is_no_passage(value: object) -> bool:
@@ -632,9 +653,9 @@ def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
 
 
 def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
-    """The first sheet whose first row names question and table, else the first of all."""
+    """The first sheet that is not hidden whose first row names question and table, else the first of these."""
     first: Sheet | None = None
-    for name in workbook.sheet_names:
+    for name in workbook.visible_names:
         sheet = workbook.sheet(name)
         first = first or sheet
         names = [cell.strip() for cell in sheet.rows[0]] if sheet.rows else []
