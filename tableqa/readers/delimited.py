@@ -15,7 +15,7 @@ from tableqa.readers.reader import (
     read_lines,
     separator_hint,
 )
-from tableqa.readers.records import ADDED
+from tableqa.readers.records import ADDED, Fields, Place
 from tableqa.readers.text_form import fields_of_lines, separator_name
 from tableqa.tables import Table, TableError
 
@@ -150,3 +150,38 @@ def names_columns(path: Path, delimiter: str, columns: tuple[str, ...]) -> bool:
     except ReaderError:
         return False
     return set(columns) <= set(header)
+
+
+def records_of_rows(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields | Rejected]:
+    """The rows of a sheet, by the names in its first one; rows without any text are passed over."""
+    line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
+    names = [name.strip() for name in header]
+    if not header:
+        raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ReaderError(
+            path,
+            line,
+            phrase("two columns have the name {twice!r}", twice=twice),
+            phrase("Give every column its own name"),
+        )
+    for line, cells in rows:
+        if not any(cells):
+            continue
+        if cells == header:
+            mend = phrase("Remove the line, or import the files one by one")
+            yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
+            continue
+        if len(cells) != len(names):
+            what = phrase(
+                "the row has {number} fields, the first line names {expected}",
+                number=len(cells),
+                expected=len(names),
+            )
+            mend = phrase(
+                "Check that the file is complete. A field with the separator or a line break needs quotes"
+            )
+            names_given = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
+            yield Rejected(ReaderError(path, line, what, mend), dict(zip(names_given, cells, strict=False)))
+            continue
+        yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))

@@ -3,11 +3,7 @@
 docs/reference/readers.md describes the forms and what is decided for each.
 """
 
-import ast
 import dataclasses
-import json
-import re
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -26,20 +22,30 @@ from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
-from tableqa.readers.delimited import read_delimited
-from tableqa.readers.mapped import USUAL, is_table_text, retitled, table_from
+from tableqa.readers.delimited import read_delimited, records_of_rows
+from tableqa.readers.mapped import retitled, table_from
 from tableqa.readers.reader import (
     Credit,
     Ids,
     ReaderError,
     Rejected,
     at_most,
-    cannot_open,
     only_examples,
     only_file,
     until,
 )
-from tableqa.readers.record_forms import questions_in, records_of_object, texts_of_answers, with_table
+from tableqa.readers.record_forms import (
+    JSON_SUFFIXES,
+    PARTS,
+    TEXT_SUFFIXES,
+    answers_in,
+    file_named,
+    is_json,
+    list_in,
+    parts_of,
+    questions_in,
+    records_inside,
+)
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -49,41 +55,15 @@ from tableqa.readers.records import (
     example,
     passage_of,
     plain,
-    read_members,
-    starts_array,
-    text_of,
-    whole_object,
 )
 from tableqa.readers.split_names import same_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
-from tableqa.readers.workbook import (
-    Sheet,
-    Workbook,
-    cell_name,
-    is_workbook,
-    starts_as_zip,
-    table_of_sheet,
-)
+from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, starts_as_zip, table_of_sheet
 from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
-
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
-    "question": ("question", "query", "utterance", "statement", "q", "frage", "prompt", "text"),
-    "answers": (*USUAL["answers"], "gold", "gold_answer", "gold_answers", "targetvalue", "antwort", "antworten"),
-    "table": (
-        *USUAL["table"], "table_file", "table_path", "table_csv", "table_name", "table_id", "sheet", "file", "path",
-        "tabelle",
-    ),
-    "title": (*USUAL["title"], "titel"),
-    "caption": USUAL["caption"],
-    "context": USUAL["context"],
-    "split": ("split", "subset", "partition", "fold"),
-}  # fmt: skip
-"""For each part of an example the names of columns that are taken for it; capitals, spaces and signs do not count."""
 
 OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator")
 """What can be said of a file beside the names of its columns."""
@@ -101,11 +81,6 @@ MOST_COMPARED = 50
 
 _HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
 """Folders of table files in HiTab, whose questions name only the files."""
-_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
-_TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
-_SIGNS = re.compile(r"[\W_]+")
-_JSON = re.compile(rb"\{|\[\s*[{\[]")
-_OPENS_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n")
 _DATES = phrase("Dates are read as 2024-05-01, whatever their format.")
 
 
@@ -128,26 +103,23 @@ class Sheets:
     """The sheets of a workbook as tables, each read once; none where the questions are no workbook."""
 
     def __init__(self, workbook: Workbook | None) -> None:
-        self._workbook = workbook
         self.names = workbook.sheet_names if workbook else []
-        self._known = {name.casefold(): name for name in self.names}  # Excel knows no capitals in names
+        # Excel knows no capitals in names.
+        self._sheets = {name.casefold(): partial(workbook.sheet, name) for name in self.names if workbook}
         self._tables: dict[str, Table] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name.casefold() in self._known
+        return name.casefold() in self._sheets
 
     def __getitem__(self, name: str) -> Table:
         """The table of a sheet; KeyError, and ReaderError where it cannot be read."""
-        known = self._known[name.casefold()]
-        if known not in self._tables:
-            self._tables[known] = table_of_sheet(self.sheet(name))
-        return self._tables[known]
+        if name.casefold() not in self._tables:
+            self._tables[name.casefold()] = table_of_sheet(self.sheet(name))
+        return self._tables[name.casefold()]
 
     def sheet(self, name: str) -> Sheet:
         """A sheet as it is; KeyError and ReaderError as for its table."""
-        if self._workbook is None:
-            raise KeyError(name)
-        return self._workbook.sheet(self._known[name.casefold()])
+        return self._sheets[name.casefold()]()
 
 
 @dataclass(eq=False)
@@ -237,16 +209,22 @@ class OwnData:
 
     def _named_tables(self, path: Path, library: TableFiles, most: int | None) -> Iterator[Path]:
         """Each table file that the first `most` records name and that is there, once."""
-        seen: Shelf[str, int] = Shelf()
         with suppress(ReaderError):  # reading tells the problems, and those of all records
             sheets = _sheets(path)
-            for record in islice(self._each_record(path), most):
-                if isinstance(record, Rejected):
-                    continue
+            for name, line in self._table_names(path, most):
                 with suppress(ReaderError):
-                    name = _file_named(in_column(record.value, _columns(record, self.fields).get("table")))
-                    if name is not None and name not in sheets and seen.add(name, 1):
-                        yield library.find(name, record.place.line)
+                    if name not in sheets:
+                        yield library.find(name, line)
+
+    def _table_names(self, path: Path, most: int | None) -> Iterator[tuple[str, int]]:
+        """Each sheet or file that the first `most` records name as their table, once, and the line that names it."""
+        seen: Shelf[str, int] = Shelf()
+        for record in islice(self._each_record(path), most):
+            with suppress(ReaderError):
+                if isinstance(record, Fields):
+                    name = file_named(in_column(record.value, _columns(record, self.fields).get("table")))
+                    if name is not None and seen.add(name, 1):
+                        yield name, record.place.line
 
     def _table_encoding(self, path: Path, tables: str | Path | None) -> TableEncoding:
         chosen = self.fields.get("table_encoding") or self.fields.get("encoding", "")
@@ -260,16 +238,12 @@ class OwnData:
             for record in islice(self._each_record(questions), MOST_COMPARED):
                 values |= (record.record or {}) if isinstance(record, Rejected) else record.value
             names = list(values)
-            mapping = {part: name for part, name in self.fields.items() if part in PARTS}
-            parts = {
-                **guessed(names, mapping),
-                **{part: name for part, name in mapping.items() if name in names},
-            }
-            if "context" not in mapping and _is_no_passage(in_column(values, parts.get("context"))):
+            parts = parts_of(names, self.fields)
+            if "context" not in self.fields and _is_no_passage(in_column(values, parts.get("context"))):
                 del parts["context"]
             encoding = self._table_encoding(questions, folder)
             of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
-            if hub_folder.is_dataset(questions) or is_workbook(questions) or _is_json(questions):
+            if hub_folder.is_dataset(questions) or is_workbook(questions) or is_json(questions):
                 return Layout(tuple(names), parts, table_encoding=of_tables)
             form = _form(questions, self.fields)
             return Layout(tuple(names), parts, form.encoding, form.separator, of_tables)
@@ -285,12 +259,7 @@ class OwnData:
                 del columns["context"]
             encoding = self._table_encoding(questions, folder)
             library = _library(questions, folder, encoding)
-            notes = _about_workbooks(
-                self._each_record(questions),
-                partial(_columns, fields=self.fields),
-                library,
-                _sheets(questions),
-            )
+            notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, _sheets(questions))
             of_tables = encoding.sentence()
             answers = "" if self.fields.get("answer_separator") else self._answers_in_doubt(questions)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
@@ -304,7 +273,7 @@ class OwnData:
             if isinstance(record, Fields):
                 with suppress(ReaderError):  # reading tells the problems
                     value = in_column(record.value, _columns(record, self.fields).get("answers"))
-                    texts += [value] if isinstance(value, str) and value and _list_in(value) is None else []
+                    texts += [value] if isinstance(value, str) and value and list_in(value) is None else []
         doubtful = [text for text in texts if ";" in text]
         if not doubtful or any("|" in text for text in texts) or are_sentences([text] for text in texts):
             return ""
@@ -364,7 +333,7 @@ class OwnData:
             "Name the file of questions, or leave one file in the folder that has the columns question and table"
         )
         return only_file(
-            path, [f"*{suffix}" for suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES, ".xlsx")], self._fits, mend
+            path, [f"*{suffix}" for suffix in (*JSON_SUFFIXES, *TEXT_SUFFIXES, ".xlsx")], self._fits, mend
         )
 
     def _fits(self, path: Path) -> bool:
@@ -416,14 +385,9 @@ class OwnData:
 
     def _each_record(self, path: Path) -> Iterator[Fields | Rejected]:
         """Each question with its columns, wherever the file holds it and its table."""
-        guess = partial(guessed, told={})
         question, table = self.fields.get("question", ""), self.fields.get("table", "")
         for record in self._stored_records(path):
-            if isinstance(record, Rejected):
-                yield record
-                continue
-            for inner in questions_in(record, question, guess):
-                yield with_table(inner, table)
+            yield from [record] if isinstance(record, Rejected) else questions_in(record, question, table)
 
     def _stored_records(self, path: Path) -> Iterator[Fields | Rejected]:
         if hub_folder.is_dataset(path):
@@ -438,9 +402,9 @@ class OwnData:
                     cell=cell_name(row, column),
                 )
                 raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
-            return _named(path, enumerate(sheet.rows, start=1))
-        if _is_json(path):
-            if (inner := _inside_object(path, self.fields.get("question", ""))) is not None:
+            return records_of_rows(path, enumerate(sheet.rows, start=1))
+        if is_json(path):
+            if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
                 return (
                     Fields(Place(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
@@ -450,7 +414,9 @@ class OwnData:
                 for record in each_record(path)
             )
         form = _form(path, self.fields)
-        return _named(path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
+        return records_of_rows(
+            path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True)
+        )
 
 
 def _example(
@@ -466,7 +432,7 @@ def _example(
     title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
     further: dict[str, Any] = {}
     try:
-        if (file := _file_named(value[columns["table"]])) is not None:
+        if (file := file_named(value[columns["table"]])) is not None:
             table = _table_named(file, sheets, library, place)
             table = retitled(table, title, caption)
             further["table"] = file
@@ -490,7 +456,7 @@ def _example(
         example_id,
         _question(record, columns["question"]),
         table,
-        _answers(record, columns.get("answers"), separator),
+        answers_in(record, columns.get("answers"), separator),
         {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
         context=None if passage is None else context_of(place, text=passage),
     )
@@ -498,11 +464,9 @@ def _example(
 
 def _columns(record: Fields, fields: Mapping[str, str]) -> dict[str, str]:
     """Which column is which part: as a person said, else by its name."""
-    mapping = {part: name for part, name in fields.items() if part in PARTS}
-    chosen = {part: name for part, name in mapping.items() if name}
-    for name in chosen.values():
+    for name in filter(None, map(fields.get, PARTS)):
         record.required(name)
-    return {**guessed(record.value, mapping), **chosen}
+    return parts_of(record.value, fields)
 
 
 def _refuse_wikisql(questions: Path) -> None:
@@ -542,36 +506,6 @@ def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
     return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *mapped_names])
 
 
-def _answers(record: Fields, column: str | None, separator: str) -> list[str]:
-    """The answers in a column, where it is a text parted by the separator; [] without the column."""
-    value = None if column is None else texts_of_answers(record.value.get(column))
-    if column is None or value is None or value == "":
-        return []
-    if isinstance(value, str):
-        value = _list_in(value) or [text.strip() for text in value.split(separator or "|")]
-    whole = value if isinstance(value, list) else [value]
-    return Fields(record.place, {column: whole}).texts(column)
-
-
-def _inside_object(path: Path, question: str) -> list[dict[str, Any]] | None:
-    """The records of a file that is one JSON object; None for JSON Lines and arrays. ReaderError.
-
-    `question` is the column that a person named for it.
-    """
-    if starts_array(path):
-        return None
-    with path.open("rb") as file:
-        has_lines = not _OPENS_LINES.match(file.read(64))
-    members = whole_object(path)
-    if members is None:
-        if not has_lines:
-            deque(read_members(path), maxlen=0)  # raises the fault of an object of several lines
-        return None
-    is_record = question in members
-    records = None if is_record else records_of_object(members, partial(guessed, told={}))
-    return [members] if records is None and not has_lines else records
-
-
 def _labelled(record: Fields | Rejected, labels: Mapping[str, Any]) -> Fields | Rejected:
     """A record of a text file with the names of its class labels."""
     if not labels or isinstance(record, Rejected):
@@ -605,33 +539,20 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
             name=sheet.name,
         )
         return joined([read_as, sheet.about_hidden_rows(), _DATES if workbook.has_dates else ""])
-    return "" if _is_json(path) else _form(path, fields).sentence(path)
+    return "" if is_json(path) else _form(path, fields).sentence(path)
 
 
-def _about_workbooks(
-    records: Iterable[Fields | Rejected],
-    columns: Callable[[Fields], dict[str, str]],
-    library: TableFiles,
-    sheets: Sheets,
-) -> list[str]:
-    """What to know of the sheets that the first records name as their tables: hidden rows, and dates of other files."""
+def _about_sheets(names: Iterable[tuple[str, int]], library: TableFiles, sheets: Sheets) -> list[str]:
+    """Hidden rows of the sheets that records name as their tables, and dates of those in other files."""
     notes: dict[str, None] = {}
-    names: set[str] = set()
-    for record in islice(records, MOST_COMPARED):
-        if isinstance(record, Rejected):
-            continue
+    for name, line in names:
         with suppress(ReaderError):  # reading tells the problems
-            name = _file_named(in_column(record.value, columns(record).get("table")))
-            if name is None or name in names:
-                continue
-            names.add(name)
             if name in sheets:
                 notes[sheets.sheet(name).about_hidden_rows()] = None
             elif name.lower().endswith(".xlsx"):
-                workbook = Workbook(library.find(name, record.place.line))
-                notes |= dict.fromkeys(
-                    workbook.sheet(sheet).about_hidden_rows() for sheet in workbook.visible_names[:1]
-                )
+                workbook = Workbook(library.find(name, line))
+                for sheet in workbook.visible_names[:1]:
+                    notes[workbook.sheet(sheet).about_hidden_rows()] = None
                 notes |= {_DATES: None} if workbook.has_dates else {}
     return sorted(notes, key=_DATES.__eq__)
 
@@ -641,17 +562,6 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
-    """Which column is probably which part of an example, {part: column}; what is `told` is nobody else's."""
-    free = {_plain_name(name): name for name in columns if name not in told.values()}
-    guess: dict[str, str] = {}
-    for part, names in PARTS.items():
-        if part not in told and (name := next((free[name] for name in names if name in free), None)):
-            guess[part] = name
-            del free[_plain_name(name)]
-    return guess
-
-
 def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
     """The first sheet that is not hidden whose first row names question and table, else the first of these."""
     first: Sheet | None = None
@@ -659,26 +569,17 @@ def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
         sheet = workbook.sheet(name)
         first = first or sheet
         names = [cell.strip() for cell in sheet.rows[0]] if sheet.rows else []
-        told = {part: column for part, column in fields.items() if part in PARTS}
-        known = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
-        if {"question", "table"} <= known.keys():
+        if {"question", "table"} <= parts_of(names, fields).keys():
             return sheet
     if first is None:
         raise ReaderError(
-            workbook.path,
-            None,
-            phrase("the Excel file has no sheet"),
-            phrase("Add one with the questions"),
+            workbook.path, None, phrase("the Excel file has no sheet"), phrase("Add one with the questions")
         )
     return first
 
 
 def _sheets(path: Path) -> Sheets:
     return Sheets(Workbook(path) if is_workbook(path) else None)
-
-
-def _plain_name(name: str) -> str:
-    return name if name == "_id" else _SIGNS.sub("_", name.strip().casefold()).strip("_")
 
 
 def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:
@@ -715,29 +616,6 @@ def _text(record: Fields, column: str | None) -> str:
     return "" if column is None else record.text(column, default="")
 
 
-def _file_named(value: object) -> str | None:
-    """The name of a file, where the table of a record is one: a number, or a text of one line that holds no table itself."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or "\n" in value.strip() or is_table_text(value):
-        return None
-    return value.strip().replace("\\", "/")
-
-
-def _list_in(text: str) -> list[Any] | None:
-    """The list that a text holds, as JSON or as Python prints lists; None where it holds none."""
-    if not (text.startswith("[") and text.endswith("]")):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return None
-    return value if isinstance(value, list) and all(text_of(one) is not None for one in value) else None
-
-
 def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -> Table:
     """The table of a sheet or file; ReaderError where there is neither."""
     if name in sheets:
@@ -756,54 +634,6 @@ def _question(record: Fields, column: str) -> str:
         mend = phrase("Write the question, or remove the record")
         raise record.error(column, phrase("{field} is empty", field=column), mend)
     return question
-
-
-def _is_json(path: Path) -> bool:
-    """Whether a file holds JSON: by its suffix, else by its first characters. A first line of CSV may begin with "["."""
-    suffix = path.suffix.lower()
-    if suffix in _JSON_SUFFIXES:
-        return True
-    try:
-        with path.open("rb") as file:
-            start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-            return bool(_JSON.match(start)) if suffix in _TEXT_SUFFIXES else start[:1] in (b"{", b"[")
-    except OSError as error:
-        raise cannot_open(path, error) from error
-
-
-def _named(path: Path, rows: Iterator[tuple[int, list[str]]]) -> Iterator[Fields | Rejected]:
-    """The rows of a sheet, by the names in its first one; rows without any text are passed over."""
-    line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
-    names = [name.strip() for name in header]
-    if not header:
-        raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ReaderError(
-            path,
-            line,
-            phrase("two columns have the name {twice!r}", twice=twice),
-            phrase("Give every column its own name"),
-        )
-    for line, cells in rows:
-        if not any(cells):
-            continue
-        if cells == header:
-            mend = phrase("Remove the line, or import the files one by one")
-            yield Rejected(ReaderError(path, line, phrase("the line repeats the first one"), mend), {})
-            continue
-        if len(cells) != len(names):
-            what = phrase(
-                "the row has {number} fields, the first line names {expected}",
-                number=len(cells),
-                expected=len(names),
-            )
-            mend = phrase(
-                "Check that the file is complete. A field with the separator or a line break needs quotes"
-            )
-            names_given = [*names, *(f"column {at + 1}" for at in range(len(names), len(cells)))]
-            yield Rejected(ReaderError(path, line, what, mend), dict(zip(names_given, cells, strict=False)))
-            continue
-        yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
 
 
 READER = OwnData()

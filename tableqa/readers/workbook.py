@@ -243,10 +243,7 @@ class Workbook:
             self.path,
             row + 1,
             phrase(
-                "sheet {sheet!r}, cell {cell}: {what}",
-                sheet=sheet,
-                cell=cell_name(row, column),
-                what=what,
+                "sheet {sheet!r}, cell {cell}: {what}", sheet=sheet, cell=cell_name(row, column), what=what
             ),
             mend,
         )
@@ -318,9 +315,7 @@ class _Cells:
 
 
 def _parse(
-    data: bytes,
-    begin: Callable[[str, dict[str, str]], None],
-    text: Callable[[str], None] | None = None,
+    data: bytes, begin: Callable[[str, dict[str, str]], None], text: Callable[[str], None] | None = None
 ) -> None:
     """Read a part of a workbook once, from its first to its last byte; ExpatError, and ValueError for a DOCTYPE."""
 
