@@ -7,21 +7,17 @@ SQLite did. `ASKEW_FUZZ_SEED` draws others.
 
 from __future__ import annotations
 
-import ast
 import csv
 import functools
-import html
 import io
 import json
 import os
 import random
-import re
 import shutil
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,15 +37,16 @@ from annotation.releases import release_files
 from annotation.studying import applying, study
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
-from tableqa.readers import READERS, published_id
+from tableqa.readers import READERS
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import DEFINITION, FILE
 from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of
 from tests.annotation.test_transfer import annotation, choice, task
 from tests.attacks import stored_values
-from tests.attacks.changed import changed
-from tests.attacks.test_mutated_files import as_dataset, as_parquet, mutated, with_other_values
+from tests.attacks.changed import changed, mutated, with_other_values
+from tests.attacks.contents import Contents, Row, foreign_values, records_of_columns, texts_in
+from tests.attacks.test_mutated_files import as_dataset, as_parquet
 from tests.undone import undone
 
 pytestmark = pytest.mark.both
@@ -57,154 +54,6 @@ pytestmark = pytest.mark.both
 SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261129"))
 EXPORTS = Path(__file__).parent.parent / "exports"
 REFUSALS = (Refused, StudyError, Invalid)
-
-
-# -- what a file has --------------------------------------------------------------------------------
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """Every text, key and number of a JSON value, and of JSON or Python lists inside texts."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield str(key)
-            yield from texts_in(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from texts_in(inner)
-    elif isinstance(value, str):
-        yield value
-        if value[:1] in ("[", "{"):
-            for read in (json.loads, ast.literal_eval):
-                try:
-                    yield from texts_in(read(value))
-                except (ValueError, SyntaxError, RecursionError, MemoryError):
-                    continue
-    else:
-        yield str(value)
-
-
-class Known:
-    """The texts that files have, found without any reader of Askew."""
-
-    def __init__(self, folder: Path) -> None:
-        self.texts: set[str] = {"", "true", "1", "0"}
-        self.numbers: set[Decimal] = set()
-        self.whole = ""
-        for path in folder.rglob("*"):
-            if path.is_file():
-                self._add(path.read_bytes(), path.name)
-
-    def _add(self, data: bytes, name: str) -> None:
-        self.whole += name + "\n"
-        for encoding in ("utf-8", "cp1252", "utf-16", "latin-1", "cp437", "mac_roman"):
-            text = data.decode(encoding, "replace")
-            self.whole += text + "\n"
-            for part in (text.removeprefix("\ufeff"), *text.removeprefix("\ufeff").split("\n")):
-                try:
-                    self.texts.update(texts_in(json.loads(part.strip().rstrip(","), parse_float=str)))
-                except (ValueError, RecursionError):
-                    continue
-            self.numbers.update(map(Decimal, NUMBER.findall(text)))
-        self.whole = html.unescape(self.whole)
-
-    def has(self, text: str) -> bool:
-        """Whether the files have this text, whole or in parts: a cell of a table in a text, a line of a passage."""
-        return text in self.texts or text in self.whole or self._in_another(text)
-
-    def has_value(self, value: Any) -> bool:
-        """Whether the files have this text, number, truth value or null."""
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return Decimal(str(value)) in self.numbers
-        return self.has(value) if isinstance(value, str) else str(value) in self.texts
-
-    def _in_another(self, text: str) -> bool:
-        plain = text.replace("\n", "\\n").replace("|", "\\p")
-        doubled = text.replace('"', '""')
-        return any(one in self.whole for one in (plain, doubled)) or any(text in one for one in self._long)
-
-    @functools.cached_property
-    def _long(self) -> list[str]:
-        return [one for one in self.texts if len(one) > 8]
-
-
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-MARKED = {"answer_cells", "highlighted_cells", "relevant_cells"}
-"""Cells by the ids of their row and column, which readers of published datasets make of numbers."""
-
-
-def values_in(value: Any) -> Iterator[Any]:
-    """Every key and every value of a JSON value, without marked cells; of a program its constants."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            if key == "table_beside":  # says that the table is in another file
-                continue
-            if key == "program":
-                yield from (text for text in texts_in(inner) if text not in PROGRAMS)
-            elif key not in MARKED:
-                yield from values_in(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from values_in(inner)
-    else:
-        yield value
-
-
-def foreign_values(has: Callable[[Any], bool], example: Any, number: int) -> list[Any]:
-    """Texts, keys and numbers of an example, also beside its question, that `has` does not know."""
-    table = example.table
-    values = [example.question, *example.answers, *table.header, *table.title.split("\n"), table.caption]
-    values += [cell for row in (*table.rows, *table.header_rows) for cell in row]
-    values += [value for value in values_in(example.beside()) if value not in OWN_NAMES]
-    is_made = example.id == str(number) or published_id(example) is not None
-    parts = re.split("[-_#:/~]", example.id)
-    if not is_made and not has(example.id) and not all(map(has, parts)):
-        values.append(example.id)
-    return [value for value in values if not has(value)]
-
-
-def require_known(known: Known, example: Any, number: int) -> None:
-    foreign = foreign_values(known.has_value, example, number)
-    assert not foreign, f"values that the file does not have: {foreign[:3]!r}"
-
-
-def as_json(example: Any) -> str:
-    return json.dumps(example.to_dict(), sort_keys=True)
-
-
-class Row:
-    """A record of a Parquet or Arrow file as pyarrow reads it."""
-
-    def __init__(self, record: dict[str, Any]) -> None:
-        self.values = list(texts_in(record))
-        self.numbers = {Decimal(text) for text in self.values if NUMBER.fullmatch(text)}
-
-    def has(self, value: Any) -> bool:
-        """Whether the record has this text, number, truth value or null, or a text with this part."""
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return Decimal(str(value)) in self.numbers
-        return str(value) in self.values or any(str(value) in text for text in self.values)
-
-
-def rows_of_columns(path: Path) -> list[Row]:
-    """All records of a Parquet or Arrow file, read by pyarrow alone."""
-    import pyarrow
-    from pyarrow import parquet
-
-    if path.suffix == ".parquet":
-        return [Row(record) for record in parquet.ParquetFile(path).read().to_pylist()]
-    with pyarrow.OSFile(str(path)) as file, pyarrow.ipc.open_stream(file) as stream:
-        return [Row(record) for batch in stream for record in batch.to_pylist()]
-
-
-OWN_NAMES = {
-    *("meta", "program", "context", "history", "text", "unit", "scale", "question", "answers"),
-    *("table_id", "table_uid", "label", "entailed", "refuted", "answers_text", "written", "label_studio", "table_beside"),
-    *("rated_answer", "reference", "human", "metrics", "system"), *MARKED,
-}  # fmt: skip
-"""Names of the parts of an example, and what readers of published datasets call what lies beside the question."""
-PROGRAMS = {"op", "select", "column", "all_rows", "c0", "c1"}
-"""Names in programs that the reader of WikiSQL makes of numbers."""
 
 
 # -- imports ----------------------------------------------------------------------------------------
@@ -226,21 +75,22 @@ class Imports:
         done = importing.import_examples(
             project=self.world.project, reader=name, path=main, name="m", good_only=True, rest=rest, now=NOON
         )
-        known = Known(self.folder)
-        columns = [row for file in self._files_of_columns() for row in rows_of_columns(file)]
+        contents = Contents.of(self.folder)
+        columns = [
+            Row(record)
+            for path in (*self.folder.glob("*.parquet"), *self.folder.glob("*.arrow"))
+            for record in records_of_columns(path.read_bytes())
+        ]
         read = {one.id: one for one in READERS[name].outcomes(main) if isinstance(one, tableqa.Example)}
         for row in Example.objects.filter(source=done.source).select_related("stored_table"):
             example, number = row.example(), row.position + 1
             json.dumps(example.to_dict(), ensure_ascii=False, allow_nan=False).encode()
             assert as_json(example) == as_json(read[example.id]), "the database gives back another value"
+            foreign = foreign_values(contents.has_value, example, number)
+            assert not foreign, f"values that the file does not have: {foreign[:3]!r}"
             if columns:
-                foreign = [foreign_values(record.has, example, number) for record in columns]
-                assert [] in foreign, f"no record has all of these values: {min(foreign, key=len)!r}"
-            else:
-                require_known(known, example, number)
-
-    def _files_of_columns(self) -> list[Path]:
-        return [*self.folder.glob("*.parquet"), *self.folder.glob("*.arrow")]
+                of_records = [foreign_values(record.has, example, number) for record in columns]
+                assert [] in of_records, f"no record has all of these: {min(of_records, key=len)!r}"
 
     def page(self, main: Path) -> None:
         client = Client()
@@ -276,11 +126,11 @@ class Imports:
         shown += [name for column in preview.summary.columns.values() for name in column.values]
         "".join(shown + [name for person in preview.people for name in person[:2]]).encode()
         responses.write(**given)
-        known = Known(self.folder)
+        contents = Contents.of(self.folder)
         for row in Annotation.objects.exclude(assignment__batch__name="released"):
             texts = list(texts_in(list((row.response or {})["data"].values())))
             parts = [line for text in texts for line in text.split("\n")]
-            foreign = [text for text in parts if not known.has(text)]
+            foreign = [text for text in parts if not contents.has(text)]
             assert not foreign, f"values that the file does not have: {foreign[:3]!r}"
             assert row.made_at.year >= 1970
             assert 0 <= row.active_seconds <= 7 * 86_400
@@ -315,6 +165,10 @@ class Imports:
             self.wrong.append(
                 f"{name} (seed {SEED}): {traceback.format_exc(limit=-6)[-1500:]}\n{data!r:.600}"
             )
+
+
+def as_json(example: tableqa.Example) -> str:
+    return json.dumps(example.to_dict(), sort_keys=True)
 
 
 def mutate(path: Path, rng: random.Random) -> bytes:
