@@ -37,6 +37,22 @@ OWN_NAMES = {
 """Names of the parts of an example, and what readers of published datasets call what lies beside the question."""
 PROGRAMS = {"op", "select", "column", "all_rows", "c0", "c1"}
 """Names in programs that the reader of WikiSQL makes of numbers."""
+ENCODINGS = (
+    *(
+        "utf-8",
+        "utf-16",
+        "cp1252",
+        "cp1250",
+        "cp1251",
+        "cp1253",
+        "mac-roman",
+        "cp850",
+        "iso8859-15",
+        "koi8-r",
+    ),
+    *("cp932", "gb18030", "euc_kr", "big5", "utf-16-be", "utf-16-le"),
+)
+"""In which a text that is not Unicode may be read."""
 EXCEL_EPOCH = datetime.datetime(1899, 12, 30)  # noqa: DTZ001  a sheet has no time zone
 _SPACES = re.compile(r"\s+")
 
@@ -56,7 +72,8 @@ class Contents:
     @classmethod
     def of(cls, folder: Path) -> Contents:
         """The contents of all files below a folder."""
-        return cls({path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return cls({str(path.relative_to(folder)): path.read_bytes() for path in files})
 
     def has(self, text: str) -> bool:
         """Whether the files have this text, whole or in parts: a cell of a table in a text, a line of a passage."""
@@ -89,7 +106,7 @@ class Contents:
             self._add_text(data)
 
     def _add_text(self, data: bytes) -> None:
-        for encoding in ("utf-8", "cp1252", "utf-16", "latin-1", "cp437", "mac_roman"):
+        for encoding in ("utf-8",) if data.isascii() and b"\0" not in data else ENCODINGS:
             text = data.decode(encoding, "replace")
             self.whole += text + "\n"
             for part in (text.removeprefix("\ufeff"), *text.removeprefix("\ufeff").split("\n")):

@@ -7,7 +7,6 @@ SQLite did. `ASKEW_FUZZ_SEED` draws others.
 
 from __future__ import annotations
 
-import csv
 import functools
 import io
 import json
@@ -46,6 +45,8 @@ from tests.annotation.test_transfer import annotation, choice, task
 from tests.attacks import stored_values
 from tests.attacks.changed import changed, mutated, with_other_values
 from tests.attacks.contents import Contents, Row, foreign_values, records_of_columns, texts_in
+from tests.attacks.hostile_files import GOOD
+from tests.attacks.structured import mutated_file, with_other_cells
 from tests.attacks.test_mutated_files import as_dataset, as_parquet
 from tests.undone import undone
 
@@ -174,7 +175,9 @@ def as_json(example: tableqa.Example) -> str:
 def mutate(path: Path, rng: random.Random) -> bytes:
     """Change a file; returns what it was."""
     good = path.read_bytes()
-    path.write_bytes((mutated if rng.random() < 0.4 else with_other_values)(good, rng))
+    path.write_bytes(
+        rng.choice((mutated, with_other_values, functools.partial(mutated_file, path.name)))(good, rng)
+    )
     return good
 
 
@@ -196,6 +199,12 @@ def each_form(imports: Imports, folder: Path) -> dict[str, Callable[[], None]]:
         main = write(folder / reader, rows)
         forms[f"examples, {reader}"] = functools.partial(
             _examples, imports, folder / reader, reader, main.name
+        )
+    for name, make in GOOD.items():
+        (folder / f"good {name}").mkdir()
+        (folder / f"good {name}" / name).write_bytes(make())
+        forms[f"examples, {name}"] = functools.partial(
+            _examples, imports, folder / f"good {name}", "own", name
         )
     lines = "".join(f"nu-{n},{who},{label}\n" for n, who, label in LABELS)
     (folder / "labels.csv").write_text(f"example,annotator,label\n{lines}")
@@ -247,24 +256,9 @@ def _examples(imports: Imports, folder: Path, reader: str, main: str) -> None:
 
 def _labels(imports: Imports, path: Path) -> None:
     good = path.read_bytes()
-    path.write_bytes(with_tokens(good, imports.rng))
+    path.write_bytes((mutated if imports.rng.random() < 0.5 else with_other_cells)(good, imports.rng))
     imports.attempt("labels", functools.partial(imports.labels, path), path.read_bytes())
     path.write_bytes(good)
-
-
-def with_tokens(data: bytes, rng: random.Random) -> bytes:
-    """A CSV file with columns and cells of other kinds, or with bytes changed."""
-    if rng.random() < 0.5:
-        return mutated(data, rng)
-    rows = list(csv.reader(io.StringIO(data.decode())))
-    extra = rng.choice(["", "made_at", "origin", "seconds", "simulated", "response", "\0", "source"])
-    drawn = ["20200101", "0", "", "true", "\0", "NaN", '{"label": "extraction"}', "9" * 30, "\x1b[2J"]
-    at = rng.randrange(len(rows[0]) + 1)
-    for number, row in enumerate(rows):
-        row.insert(at, rng.choice(drawn) if number else extra)
-    out = io.StringIO()
-    csv.writer(out).writerows(rows)
-    return out.getvalue().encode()
 
 
 def _responses(imports: Imports, folder: Path, tool: str) -> None:
