@@ -24,8 +24,9 @@ from tests.faults.site import Site, children
 
 WAITS = b'aria-busy="true"'
 """In a page whose preview is not there yet."""
-LOOKS = 0.3
-"""Seconds between two looks at a page or a job."""
+LOOKS = 0.4
+"""Seconds between two looks at a page, as its script does."""
+LOOKS_AT_JOB = 1.0
 PATIENCE = 600.0
 """Seconds after which nobody waits for a preview or an import any more."""
 INTERNAL = ("Internal error", "has failed", "was lost", "Traceback")
@@ -34,13 +35,14 @@ INTERNAL = ("Internal error", "has failed", "was lost", "Traceback")
 
 @dataclass
 class Outcome:
-    """What came of one file: `state` is done or failed, and `faults` is what should not be so."""
+    """What came of one file: `state` is done or failed, `source` what it became, `faults` what should not be so."""
 
     file: HostileFile
     preview_seconds: float = 0.0
     import_seconds: float = 0.0
     state: str = ""
     error: str = ""
+    source: str = ""
     examples: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -102,7 +104,7 @@ class Manager:
         status, job = self.json("POST", path, {"questions": upload, "name": upload})
         until = time.monotonic() + PATIENCE
         while status == 202 and job["state"] not in ("done", "failed") and time.monotonic() < until:
-            time.sleep(LOOKS)
+            time.sleep(LOOKS_AT_JOB)
             got, found = self.json("GET", f"/api/jobs/{job['id']}/")
             job = found if got == 200 else job
         return job if status == 202 else {"state": "failed", "error": job.get("detail", f"{status}")}
@@ -130,6 +132,14 @@ class Attack:
                 self.outcomes += outcomes
         stop.set()
         other.join(PATIENCE)
+
+    def compare(self) -> None:
+        """Compare what was imported since the last time with the files; afterwards, since this takes time."""
+        for outcome in self.outcomes:
+            if outcome.state == "done" and not outcome.examples:
+                stored = self.site.tell("examples_of", source=outcome.source)
+                outcome.examples = len(stored)
+                outcome.faults += differences(outcome.file, [Example.from_dict(one) for one in stored])
 
     def faults(self) -> list[str]:
         """Everything that is not as it has to be: processes, answers, values and refusals."""
@@ -186,13 +196,11 @@ class Attack:
         job = manager.import_file(upload)
         outcome.import_seconds = time.monotonic() - began
         outcome.state, outcome.error = job["state"], job.get("error") or ""
-        if outcome.state == "done":
-            with self._lock:
-                stored = self.site.tell("examples_of", source=job["result"]["source"])
-            outcome.examples = len(stored)
-            outcome.faults += differences(file, [Example.from_dict(one) for one in stored])
-        elif outcome.state != "failed":
+        outcome.source = (job.get("result") or {}).get("source", "")
+        if outcome.state not in ("done", "failed"):
             outcome.faults.append(f"its job is still {outcome.state}")
+        elif outcome.state == "done":
+            pass  # `compare` looks at what was imported
         elif any(words in outcome.error for words in INTERNAL):
             outcome.faults.append(outcome.error)
         elif file.name not in outcome.error and Path(file.name).stem not in outcome.error:
