@@ -111,9 +111,10 @@ class Imports:
         for trouble in found.troubles:
             trouble.message.encode()
         labelled_elsewhere.write(batch=batch, text=text, by=None, now=NOON)
+        contents = Contents({path.name: path.read_bytes()})
         for row in Annotation.objects.filter(assignment__batch=batch).select_related("assignment__person"):
             assert (row.made_at, row.active_seconds) == (NOON, 0)
-            assert row.assignment.person.name in text
+            assert contents.has(row.assignment.person.name)
             assert (row.response or {})["data"]["label"] in text
 
     def responses(self, tool: str, path: Path) -> None:
@@ -163,9 +164,9 @@ class Imports:
             if isinstance(refusal, Refused):
                 json.dumps([refusal.detail, refusal.more], ensure_ascii=False, default=str).encode()
         except Exception:
-            self.wrong.append(
-                f"{name} (seed {SEED}): {traceback.format_exc(limit=-6)[-1500:]}\n{data!r:.600}"
-            )
+            wrong = f"{name} (seed {SEED}): {traceback.format_exc(limit=-6)[-1500:]}\n{data!r:.600}"
+            print(wrong, flush=True)  # a run of ten thousand takes long
+            self.wrong.append(wrong)
 
 
 def as_json(example: tableqa.Example) -> str:
