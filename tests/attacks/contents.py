@@ -29,10 +29,12 @@ from tableqa.readers import published_id
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 MARKED = {"answer_cells", "highlighted_cells", "relevant_cells"}
 """Cells by the ids of their row and column, which readers of published datasets make of numbers."""
+FLAGS = {"table_beside", "made_id"}
+"""Say that a table is in another file, or that an id is a number that the reader of RobuT counted."""
 OWN_NAMES = {
     *("meta", "program", "context", "history", "text", "unit", "scale", "question", "answers", "split"),
     *("table_id", "table_uid", "label", "entailed", "refuted", "answers_text", "written", "label_studio"),
-    *("rated_answer", "reference", "human", "metrics", "system", "table_beside", "base64"), *MARKED,
+    *("rated_answer", "reference", "human", "metrics", "system", "base64"), *MARKED, *FLAGS,
 }  # fmt: skip
 """Names of the parts of an example, and what readers of published datasets call what lies beside the question."""
 PROGRAMS = {"op", "select", "column", "all_rows", "c0", "c1"}
@@ -163,7 +165,7 @@ def values_in(value: Any) -> Iterator[Any]:
             yield key
             if key == "program":
                 yield from (text for text in texts_in(inner) if text not in PROGRAMS)
-            elif key not in MARKED | {"table_beside"}:  # the latter says that the table is in another file
+            elif key not in MARKED | FLAGS:
                 yield from values_in(inner)
     elif isinstance(value, list):
         for inner in value:

@@ -204,11 +204,11 @@ def equal_rows(number: int) -> bytes:
     return out.getvalue()
 
 
-def compressed_buffers() -> bytes:
-    """Arrow whose compressed buffer of one text has half a gigabyte."""
+def compressed_buffers(size: int = 2**29) -> bytes:
+    """Arrow whose compressed buffer of one text has so many bytes."""
     import pyarrow
 
-    columns = {"question": ["who?" + " " * 2**29], "answers": ["Bob"], "table": ["Name\nAnn"]}
+    columns = {"question": ["who?" + " " * size], "answers": ["Bob"], "table": ["Name\nAnn"]}
     return arrow(pyarrow.table(columns), "zstd")
 
 

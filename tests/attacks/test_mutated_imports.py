@@ -336,7 +336,7 @@ def equal_ids(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_mutated_files_are_imported_with_their_values_or_refused(
     equal_ids: None, world: World, tmp_path: Path, settings: Any
 ) -> None:
-    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT, settings.IMPORT_NICE = tmp_path / "media", 0
     imports = mutated_and_imported(world, tmp_path, 200, str(SEED))
     assert not imports.wrong, "\n".join(imports.wrong)
     assert not stored_values.differences("200", imports.stored)
@@ -349,7 +349,7 @@ def test_mutated_files_are_imported_with_their_values_or_refused(
 def test_very_many_mutated_files_are_imported_with_their_values_or_refused(
     equal_ids: None, world: World, tmp_path: Path, settings: Any, part: int
 ) -> None:
-    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT, settings.IMPORT_NICE = tmp_path / "media", 0
     imports = mutated_and_imported(world, tmp_path, 1_000, f"{SEED}:{part}")
     assert not imports.wrong, "\n".join(imports.wrong)
     assert not stored_values.differences(f"1000.{part}", imports.stored)
