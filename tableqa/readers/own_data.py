@@ -102,7 +102,8 @@ class Layout:
 class Sheets:
     """The sheets of a workbook as tables, each read once; none where the questions are no workbook."""
 
-    def __init__(self, workbook: Workbook | None) -> None:
+    def __init__(self, path: Path) -> None:
+        workbook = Workbook(path) if is_workbook(path) else None
         self.names = workbook.sheet_names if workbook else []
         # Excel knows no capitals in names.
         self._sheets = {name.casefold(): partial(workbook.sheet, name) for name in self.names if workbook}
@@ -210,7 +211,7 @@ class OwnData:
     def _named_tables(self, path: Path, library: TableFiles, most: int | None) -> Iterator[Path]:
         """Each table file that the first `most` records name and that is there, once."""
         with suppress(ReaderError):  # reading tells the problems, and those of all records
-            sheets = _sheets(path)
+            sheets = Sheets(path)
             for name, line in self._table_names(path, most):
                 with suppress(ReaderError):
                     if name not in sheets:
@@ -259,7 +260,7 @@ class OwnData:
                 del columns["context"]
             encoding = self._table_encoding(questions, folder)
             library = _library(questions, folder, encoding)
-            notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, _sheets(questions))
+            notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
             answers = "" if self.fields.get("answer_separator") else self._answers_in_doubt(questions)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
@@ -299,7 +300,7 @@ class OwnData:
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
         library = _library(path, tables, self._table_encoding(path, tables))
-        sheets = _sheets(path)
+        sheets = Sheets(path)
         number = 0
         parts: set[str] = set()
         for number, record in enumerate(self._each_record(path), start=1):
@@ -373,7 +374,12 @@ class OwnData:
                     for row, record in enumerate(arrow.records_of(file, labels), start=1)
                 )
             else:
-                records = (_labelled(record, labels) for record in self._each_record(file))
+                records = (
+                    Fields(record.place, labelled(record.value, labels))
+                    if isinstance(record, Fields)
+                    else record
+                    for record in self._each_record(file)
+                )
             for record in records:
                 if isinstance(record, Fields):
                     if record.value.keys() == FIELDS:
@@ -506,13 +512,6 @@ def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
     return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *mapped_names])
 
 
-def _labelled(record: Fields | Rejected, labels: Mapping[str, Any]) -> Fields | Rejected:
-    """A record of a text file with the names of its class labels."""
-    if not labels or isinstance(record, Rejected):
-        return record
-    return Fields(record.place, labelled(record.value, labels))
-
-
 def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> TableFiles:
     """The table files that questions name, looked for around them."""
     inside = path / README if path.is_dir() else path
@@ -576,10 +575,6 @@ def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
             workbook.path, None, phrase("the Excel file has no sheet"), phrase("Add one with the questions")
         )
     return first
-
-
-def _sheets(path: Path) -> Sheets:
-    return Sheets(Workbook(path) if is_workbook(path) else None)
 
 
 def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:
