@@ -249,7 +249,7 @@ def _examples(imports: Imports, folder: Path, reader: str, main: str) -> None:
         act = functools.partial(imports.examples, reader, folder / main if main != folder.name else folder)
         imports.folder = folder
         imports.attempt(f"examples, {folder.name}, {path.name}", act, data)
-        if imports.rng.random() < 0.15:
+        if imports.rng.random() < 0.02:  # in a process of its own, which takes a second
             imports.attempt(f"page, {folder.name}", functools.partial(imports.page, path), data)
     finally:
         path.write_bytes(good)
