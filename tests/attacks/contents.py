@@ -100,7 +100,7 @@ class Contents:
 
     def _add(self, data: bytes, name: str) -> None:
         self.whole += name + "\n"
-        if data[:2] == b"PK":
+        if zipfile.is_zipfile(io.BytesIO(data)):
             self._add_archive(data)
         elif data[:4] == b"PAR1" or name.endswith(".arrow"):
             self._add_texts(texts_in(records_of_columns(data)))

@@ -22,8 +22,8 @@ from tests.attacks.contents import Contents, foreign_values, missing_values, rec
 from tests.attacks.hostile_files import QUESTIONS, HostileFile
 from tests.faults.site import Site, children
 
-WAITS = b'aria-busy="true"'
-"""In a page whose preview is not there yet."""
+WAITS = b'http-equiv="refresh"'
+"""In a page whose preview is not there yet: without scripts it loads itself again."""
 LOOKS = 0.4
 """Seconds between two looks at a page, as its script does."""
 LOOKS_AT_JOB = 1.0
