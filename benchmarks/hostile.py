@@ -56,8 +56,11 @@ def main() -> int:
         work.begin()
         attack = Attack(site)
         parts = 2 * options.rounds
-        for number in range(parts):
-            work.part(attack, files[number::parts], AT_ONCE[number % 2])
+        try:
+            for number in range(parts):
+                work.part(attack, files[number::parts], AT_ONCE[number % 2])
+        except KeyboardInterrupt:
+            print("ended before its time", file=sys.stderr)
         return report(attack, work, options)
     finally:
         work.ledger.stop.set()
