@@ -353,3 +353,21 @@ def test_very_many_mutated_files_are_imported_with_their_values_or_refused(
     imports = mutated_and_imported(world, tmp_path, 1_000, f"{SEED}:{part}")
     assert not imports.wrong, "\n".join(imports.wrong)
     assert not stored_values.differences(f"1000.{part}", imports.stored)
+
+
+def test_both_databases_give_back_the_same_numbers(world: World, tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    written = (
+        "-0.0, 0.0, 1.50, 1e3, 1e15, 1e16, -1e23, 1e308, 5e-324, 12345678901234567890, 9007199254740993.0"
+    )
+    record = {"id": "1", "question": "q?", "answers": ["x"], "table": [["a"], ["x"]], "numbers": ["N"]}
+    (tmp_path / "q.jsonl").write_text(json.dumps(record).replace('"N"', written) + "\n")
+
+    done = importing.import_examples(
+        project=world.project, reader="own", path=tmp_path / "q.jsonl", name="numbers", now=NOON
+    )
+
+    stored = Example.objects.get(source=done.source).more["meta"]["numbers"]
+    whole = [10**16, -(10**23), 10**308]
+    expected = [0.0, 0.0, 1.5, 1000.0, 1e15, *whole, 5e-324, 12345678901234567890, "9007199254740993.0"]
+    assert list(map(repr, stored)) == list(map(repr, expected))
