@@ -223,11 +223,15 @@ def shown_in(page: bytes) -> Iterator[str]:
 
 def sheets_of(archive: zipfile.ZipFile) -> dict[str, list[list[str]]]:
     """The cells of the sheets of a workbook, with each number in every form that a cell may show it in."""
-    shared = [_text_of(item) for item in _xml(archive, "xl/sharedStrings.xml") if _is(item, "si")]
+    strings = _xml(archive, "xl/sharedStrings.xml")
+    shared = [_text_of(item) for item in strings.iter() if _is(item, "si")]
     names = [
         sheet.get("name", "") for sheet in _xml(archive, "xl/workbook.xml").iter() if _is(sheet, "sheet")
     ]
-    sheets: dict[str, list[list[str]]] = {"names": [names]}
+    sheets: dict[str, list[list[str]]] = {
+        "names": [names],
+        "shared": [[*shared, *map(str, strings.itertext())]],
+    }
     for part in sorted(name for name in archive.namelist() if name.startswith("xl/worksheets/")):
         rows = (row for row in _xml(archive, part).iter() if _is(row, "row"))
         sheets[part] = [[text for cell in row for text in _shown(cell, shared)] for row in rows]
