@@ -40,8 +40,6 @@ MEGABYTE: Final = 2**20
 ADDRESS_SPACE: Final = 16 * 1024
 """Megabytes of address space: libraries for numbers reserve far more than they use."""
 LOCK: Final = "lock"
-_NO_MEMORY: Final = "memory allocation of"
-"""What a library in Rust writes before it ends its process because it gets no memory."""
 
 
 @contextmanager
@@ -168,7 +166,8 @@ def _result(process: subprocess.Popen[bytes], folder: Path, name: str, seconds: 
     if "fault" in answer:
         refuse_as("import_failed", one_sentence(Problem(**answer["fault"])))
     stderr = (folder / "errors").read_text(encoding="utf-8", errors="replace")
-    aborted = process.returncode == -signal.SIGABRT and _NO_MEMORY in stderr
+    # A library in Rust ends its process where it gets no memory.
+    aborted = process.returncode == -signal.SIGABRT and "memory allocation of" in stderr
     if (
         "memory" in answer or aborted or process.returncode == -signal.SIGKILL
     ):  # the machine has no memory left

@@ -102,9 +102,9 @@ def decimal(text: str) -> float | str:
     """
     number = float(text) or 0.0
     try:
-        if not math.isfinite(number) or (exact := Decimal(text)) == Decimal(repr(number)):
-            return int(exact) if math.isfinite(number) and abs(number) >= 1e16 else number
-        return text
+        if math.isfinite(number) and Decimal(text) != Decimal(repr(number)):
+            return text
+        return int(Decimal(text)) if 1e16 <= abs(number) < math.inf else number
     except InvalidOperation:  # an exponent of 20 digits
         return text
 
