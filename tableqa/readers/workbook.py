@@ -250,10 +250,7 @@ class Workbook:
 
 
 class _Cells:
-    """Receives the elements of a sheet in their order, and keeps what values do not tell; ReaderError for a bad cell.
-
-    formats, hidden_rows   number formats by row and column from 0, and rows from 0
-    """
+    """Receives the elements of a sheet, and keeps formats and hidden rows, from 0; ReaderError for a bad cell."""
 
     def __init__(self, fault: Callable[[int, int, str, str], ReaderError], formats: list[str]) -> None:
         self.formats: dict[tuple[int, int], str] = {}

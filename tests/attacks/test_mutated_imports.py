@@ -36,7 +36,7 @@ from annotation.releases import release_files
 from annotation.studying import applying, study
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
-from tableqa.readers import READERS
+from tableqa.readers import READERS, checked
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import DEFINITION, FILE
@@ -82,7 +82,11 @@ class Imports:
             for path in (*self.folder.glob("*.parquet"), *self.folder.glob("*.arrow"))
             for record in records_of_columns(path.read_bytes())
         ]
-        read = {one.id: one for one in READERS[name].outcomes(main) if isinstance(one, tableqa.Example)}
+        read = {
+            one.id: one
+            for one in checked(READERS[name], main, None, None)
+            if isinstance(one, tableqa.Example)
+        }
         for row in Example.objects.filter(source=done.source).select_related("stored_table"):
             example, number = row.example(), row.position + 1
             json.dumps(example.to_dict(), ensure_ascii=False, allow_nan=False).encode()
