@@ -56,11 +56,8 @@ def main() -> int:
         work.begin()
         attack = Attack(site)
         parts = 2 * options.rounds
-        try:
-            for number in range(parts):
-                work.part(attack, files[number::parts], AT_ONCE[number % 2])
-        except KeyboardInterrupt:
-            print("ended before its time", file=sys.stderr)
+        for number in range(parts):
+            work.part(attack, files[number::parts], AT_ONCE[number % 2])
         return report(attack, work, options)
     finally:
         work.ledger.stop.set()
