@@ -186,12 +186,16 @@ def _result(process: subprocess.Popen[bytes], folder: Path, name: str, seconds: 
         answer = json.loads(text, object_hook=unpack_object)
     if "fault" in answer:
         refuse_as("import_failed", one_sentence(Problem(**answer["fault"])))
-    if "memory" in answer or process.returncode == -signal.SIGKILL:  # the machine has no memory left
+    stderr = (folder / "errors").read_text(encoding="utf-8", errors="replace")
+    # A library in Rust ends its process where it gets no memory.
+    aborted = process.returncode == -signal.SIGABRT and "memory allocation of" in stderr
+    if (
+        "memory" in answer or aborted or process.returncode == -signal.SIGKILL
+    ):  # the machine has no memory left
         _refuse_large(name)
     if process.returncode == -signal.SIGXCPU:
         _refuse_slow(name, seconds)
     if "result" not in answer:
-        stderr = (folder / "errors").read_text(encoding="utf-8", errors="replace")
         log.error("the process that read %s ended with %s:\n%s", name, process.returncode, stderr[-4000:])
         refuse(
             "import_failed",

@@ -75,6 +75,7 @@ RUNS = (
     Run("faults", quick="--seconds 20"),
     Run("faults", "--faults 1000 --seed 12", quick=None),
     Run("faults", "--database sqlite", quick=None),
+    Run("hostile", quick="--files 12 --rounds 1 --calm 10"),
     Run("bundled", quick="--limit 150"),
     Run("predictor", quick="--requests 6 --rounds 1 --typists 2 --seconds 2"),
     Run("typists", quick="--typists 8 --seconds 10"),

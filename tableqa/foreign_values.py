@@ -96,10 +96,15 @@ def normal(value: Any) -> Any:
 
 
 def decimal(text: str) -> float | str:
-    """A decimal of a JSON file as a float that has its value; as its text where no float has it."""
-    number = float(text)
+    """A decimal of a JSON file as a number that has its value; as its text where no float has it.
+
+    PostgreSQL knows no -0.0, and writes a float with an exponent, such as 1e16, as a whole number: so both are one here.
+    """
+    number = float(text) or 0.0
     try:
-        return number if not math.isfinite(number) or Decimal(text) == Decimal(repr(number)) else text
+        if math.isfinite(number) and Decimal(text) != Decimal(repr(number)):
+            return text
+        return int(Decimal(text)) if 1e16 <= abs(number) < math.inf else number
     except InvalidOperation:  # an exponent of 20 digits
         return text
 

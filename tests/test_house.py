@@ -591,6 +591,7 @@ class TestNoTestSleeps:
         "tests/predictor/echo.py": "is a slow model",
         "tests/operations/slow.py": "is a slow job",
         "tests/faults/faults.py": "lets people work between two faults",
+        "tests/faults/hostile.py": "is a page that asks again, as its script does",
         "tests/faults/line.py": "is a slow line",
         "tests/faults/people.py": "is people, who think",
         "tests/faults/postgres.py": "looks for processes of another program",

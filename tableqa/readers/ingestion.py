@@ -35,8 +35,9 @@ from tableqa.readers import (
 )
 from tableqa.readers import credit as credit_of
 from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
-from tableqa.readers.own_data import ONLY_SPLIT, PARTS, OwnData
+from tableqa.readers.own_data import ONLY_SPLIT, OwnData
 from tableqa.readers.reader import Credit, Tolerant, cannot_open
+from tableqa.readers.record_forms import PARTS
 from tableqa.readers.rejections import Problem, Rejections
 
 ROWS = 1_000

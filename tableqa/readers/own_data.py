@@ -3,11 +3,7 @@
 docs/reference/readers.md describes the forms and what is decided for each.
 """
 
-import ast
 import dataclasses
-import json
-import re
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,19 +23,29 @@ from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_quest
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
-from tableqa.readers.mapped import USUAL, is_table_text, retitled, table_from
+from tableqa.readers.mapped import retitled, table_from
 from tableqa.readers.reader import (
     Credit,
     Ids,
     ReaderError,
     Rejected,
     at_most,
-    cannot_open,
     only_examples,
     only_file,
     until,
 )
-from tableqa.readers.record_forms import questions_in, records_of_object, texts_of_answers, with_table
+from tableqa.readers.record_forms import (
+    JSON_SUFFIXES,
+    PARTS,
+    TEXT_SUFFIXES,
+    answers_in,
+    file_named,
+    is_json,
+    list_in,
+    parts_of,
+    questions_in,
+    records_inside,
+)
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -49,41 +55,15 @@ from tableqa.readers.records import (
     example,
     passage_of,
     plain,
-    read_members,
-    starts_array,
-    text_of,
-    whole_object,
 )
 from tableqa.readers.split_names import same_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
-from tableqa.readers.workbook import (
-    Sheet,
-    Workbook,
-    cell_name,
-    is_workbook,
-    starts_as_zip,
-    table_of_sheet,
-)
+from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, starts_as_zip, table_of_sheet
 from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
-
-PARTS: Mapping[str, tuple[str, ...]] = {
-    "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
-    "question": ("question", "query", "utterance", "statement", "q", "frage", "prompt", "text"),
-    "answers": (*USUAL["answers"], "gold", "gold_answer", "gold_answers", "targetvalue", "antwort", "antworten"),
-    "table": (
-        *USUAL["table"], "table_file", "table_path", "table_csv", "table_name", "table_id", "sheet", "file", "path",
-        "tabelle",
-    ),
-    "title": (*USUAL["title"], "titel"),
-    "caption": USUAL["caption"],
-    "context": USUAL["context"],
-    "split": ("split", "subset", "partition", "fold"),
-}  # fmt: skip
-"""For each part of an example the names of columns that are taken for it; capitals, spaces and signs do not count."""
 
 OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator")
 """What can be said of a file beside the names of its columns."""
@@ -101,11 +81,6 @@ MOST_COMPARED = 50
 
 _HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
 """Folders of table files in HiTab, whose questions name only the files."""
-_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
-_TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
-_SIGNS = re.compile(r"[\W_]+")
-_JSON = re.compile(rb"\{|\[\s*[{\[]")
-_OPENS_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n")
 _DATES = phrase("Dates are read as 2024-05-01, whatever their format.")
 
 
@@ -127,23 +102,25 @@ class Layout:
 class Sheets:
     """The sheets of a workbook as tables, each read once; none where the questions are no workbook."""
 
-    def __init__(self, workbook: Workbook | None) -> None:
-        self._workbook = workbook
+    def __init__(self, path: Path) -> None:
+        workbook = Workbook(path) if is_workbook(path) else None
         self.names = workbook.sheet_names if workbook else []
-        self._known = {name.casefold(): name for name in self.names}  # Excel knows no capitals in names
+        # Excel knows no capitals in names.
+        self._sheets = {name.casefold(): partial(workbook.sheet, name) for name in self.names if workbook}
         self._tables: dict[str, Table] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name.casefold() in self._known
+        return name.casefold() in self._sheets
 
     def __getitem__(self, name: str) -> Table:
         """The table of a sheet; KeyError, and ReaderError where it cannot be read."""
-        if self._workbook is None:
-            raise KeyError(name)
-        name = self._known[name.casefold()]
-        if name not in self._tables:
-            self._tables[name] = table_of_sheet(self._workbook.sheet(name))
-        return self._tables[name]
+        if name.casefold() not in self._tables:
+            self._tables[name.casefold()] = table_of_sheet(self.sheet(name))
+        return self._tables[name.casefold()]
+
+    def sheet(self, name: str) -> Sheet:
+        """A sheet as it is; KeyError and ReaderError as for its table."""
+        return self._sheets[name.casefold()]()
 
 
 @dataclass(eq=False)
@@ -233,16 +210,22 @@ class OwnData:
 
     def _named_tables(self, path: Path, library: TableFiles, most: int | None) -> Iterator[Path]:
         """Each table file that the first `most` records name and that is there, once."""
-        seen: Shelf[str, int] = Shelf()
         with suppress(ReaderError):  # reading tells the problems, and those of all records
-            sheets = _sheets(path)
-            for record in islice(self._each_record(path), most):
-                if isinstance(record, Rejected):
-                    continue
+            sheets = Sheets(path)
+            for name, line in self._table_names(path, most):
                 with suppress(ReaderError):
-                    name = _file_named(in_column(record.value, _columns(record, self.fields).get("table")))
-                    if name is not None and name not in sheets and seen.add(name, 1):
-                        yield library.find(name, record.place.line)
+                    if name not in sheets:
+                        yield library.find(name, line)
+
+    def _table_names(self, path: Path, most: int | None) -> Iterator[tuple[str, int]]:
+        """Each sheet or file that the first `most` records name as their table, once, and the line that names it."""
+        seen: Shelf[str, int] = Shelf()
+        for record in islice(self._each_record(path), most):
+            with suppress(ReaderError):
+                if isinstance(record, Fields):
+                    name = file_named(in_column(record.value, _columns(record, self.fields).get("table")))
+                    if name is not None and seen.add(name, 1):
+                        yield name, record.place.line
 
     def _table_encoding(self, path: Path, tables: str | Path | None) -> TableEncoding:
         chosen = self.fields.get("table_encoding") or self.fields.get("encoding", "")
@@ -256,16 +239,12 @@ class OwnData:
             for record in islice(self._each_record(questions), MOST_COMPARED):
                 values |= (record.record or {}) if isinstance(record, Rejected) else record.value
             names = list(values)
-            mapping = {part: name for part, name in self.fields.items() if part in PARTS}
-            parts = {
-                **guessed(names, mapping),
-                **{part: name for part, name in mapping.items() if name in names},
-            }
-            if "context" not in mapping and _is_no_passage(in_column(values, parts.get("context"))):
+            parts = parts_of(names, self.fields)
+            if "context" not in self.fields and _is_no_passage(in_column(values, parts.get("context"))):
                 del parts["context"]
             encoding = self._table_encoding(questions, folder)
             of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
-            if hub_folder.is_dataset(questions) or is_workbook(questions) or _is_json(questions):
+            if hub_folder.is_dataset(questions) or is_workbook(questions) or is_json(questions):
                 return Layout(tuple(names), parts, table_encoding=of_tables)
             form = _form(questions, self.fields)
             return Layout(tuple(names), parts, form.encoding, form.separator, of_tables)
@@ -281,12 +260,12 @@ class OwnData:
                 del columns["context"]
             encoding = self._table_encoding(questions, folder)
             library = _library(questions, folder, encoding)
-            dated = _has_dates(self._each_record(questions), partial(_columns, fields=self.fields), library)
+            notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
             answers = "" if self.fields.get("answer_separator") else self._answers_in_doubt(questions)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
-        return joined([*parts, _DATES] if dated else parts)
+        return joined([*parts, *notes])
 
     def _answers_in_doubt(self, path: Path) -> str:
         """A note on answers with a semicolon, which are read as one, where no record shows how answers are separated."""
@@ -295,7 +274,7 @@ class OwnData:
             if isinstance(record, Fields):
                 with suppress(ReaderError):  # reading tells the problems
                     value = in_column(record.value, _columns(record, self.fields).get("answers"))
-                    texts += [value] if isinstance(value, str) and value and _list_in(value) is None else []
+                    texts += [value] if isinstance(value, str) and value and list_in(value) is None else []
         doubtful = [text for text in texts if ";" in text]
         if not doubtful or any("|" in text for text in texts) or are_sentences([text] for text in texts):
             return ""
@@ -321,7 +300,7 @@ class OwnData:
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
         library = _library(path, tables, self._table_encoding(path, tables))
-        sheets = _sheets(path)
+        sheets = Sheets(path)
         number = 0
         parts: set[str] = set()
         for number, record in enumerate(self._each_record(path), start=1):
@@ -355,7 +334,7 @@ class OwnData:
             "Name the file of questions, or leave one file in the folder that has the columns question and table"
         )
         return only_file(
-            path, [f"*{suffix}" for suffix in (*_JSON_SUFFIXES, *_TEXT_SUFFIXES, ".xlsx")], self._fits, mend
+            path, [f"*{suffix}" for suffix in (*JSON_SUFFIXES, *TEXT_SUFFIXES, ".xlsx")], self._fits, mend
         )
 
     def _fits(self, path: Path) -> bool:
@@ -395,7 +374,12 @@ class OwnData:
                     for row, record in enumerate(arrow.records_of(file, labels), start=1)
                 )
             else:
-                records = (_labelled(record, labels) for record in self._each_record(file))
+                records = (
+                    Fields(record.place, labelled(record.value, labels))
+                    if isinstance(record, Fields)
+                    else record
+                    for record in self._each_record(file)
+                )
             for record in records:
                 if isinstance(record, Fields):
                     if record.value.keys() == FIELDS:
@@ -407,14 +391,9 @@ class OwnData:
 
     def _each_record(self, path: Path) -> Iterator[Fields | Rejected]:
         """Each question with its columns, wherever the file holds it and its table."""
-        guess = partial(guessed, told={})
         question, table = self.fields.get("question", ""), self.fields.get("table", "")
         for record in self._stored_records(path):
-            if isinstance(record, Rejected):
-                yield record
-                continue
-            for inner in questions_in(record, question, guess):
-                yield with_table(inner, table)
+            yield from [record] if isinstance(record, Rejected) else questions_in(record, question, table)
 
     def _stored_records(self, path: Path) -> Iterator[Fields | Rejected]:
         if hub_folder.is_dataset(path):
@@ -430,8 +409,8 @@ class OwnData:
                 )
                 raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
             return named_rows(path, enumerate(sheet.rows, start=1))
-        if _is_json(path):
-            if (inner := _inside_object(path, self.fields.get("question", ""))) is not None:
+        if is_json(path):
+            if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
                 return (
                     Fields(Place(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
@@ -459,7 +438,7 @@ def _example(
     title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
     further: dict[str, Any] = {}
     try:
-        if (file := _file_named(value[columns["table"]])) is not None:
+        if (file := file_named(value[columns["table"]])) is not None:
             table = _table_named(file, sheets, library, place)
             table = retitled(table, title, caption)
             further["table"] = file
@@ -483,7 +462,7 @@ def _example(
         example_id,
         _question(record, columns["question"]),
         table,
-        _answers(record, columns.get("answers"), separator),
+        answers_in(record, columns.get("answers"), separator),
         {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
         context=None if passage is None else context_of(place, text=passage),
     )
@@ -491,11 +470,9 @@ def _example(
 
 def _columns(record: Fields, fields: Mapping[str, str]) -> dict[str, str]:
     """Which column is which part: as a person said, else by its name."""
-    mapping = {part: name for part, name in fields.items() if part in PARTS}
-    chosen = {part: name for part, name in mapping.items() if name}
-    for name in chosen.values():
+    for name in filter(None, map(fields.get, PARTS)):
         record.required(name)
-    return {**guessed(record.value, mapping), **chosen}
+    return parts_of(record.value, fields)
 
 
 def _refuse_wikisql(questions: Path) -> None:
@@ -535,43 +512,6 @@ def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
     return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *mapped_names])
 
 
-def _answers(record: Fields, column: str | None, separator: str) -> list[str]:
-    """The answers in a column, where it is a text parted by the separator; [] without the column."""
-    value = None if column is None else texts_of_answers(record.value.get(column))
-    if column is None or value is None or value == "":
-        return []
-    if isinstance(value, str):
-        value = _list_in(value) or [text.strip() for text in value.split(separator or "|")]
-    whole = value if isinstance(value, list) else [value]
-    return Fields(record.place, {column: whole}).texts(column)
-
-
-def _inside_object(path: Path, question: str) -> list[dict[str, Any]] | None:
-    """The records of a file that is one JSON object; None for JSON Lines and arrays. ReaderError.
-
-    `question` is the column that a person named for it.
-    """
-    if starts_array(path):
-        return None
-    with path.open("rb") as file:
-        has_lines = not _OPENS_LINES.match(file.read(64))
-    members = whole_object(path)
-    if members is None:
-        if not has_lines:
-            deque(read_members(path), maxlen=0)  # raises the fault of an object of several lines
-        return None
-    is_record = question in members
-    records = None if is_record else records_of_object(members, partial(guessed, told={}))
-    return [members] if records is None and not has_lines else records
-
-
-def _labelled(record: Fields | Rejected, labels: Mapping[str, Any]) -> Fields | Rejected:
-    """A record of a text file with the names of its class labels."""
-    if not labels or isinstance(record, Rejected):
-        return record
-    return Fields(record.place, labelled(record.value, labels))
-
-
 def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> TableFiles:
     """The table files that questions name, looked for around them."""
     inside = path / README if path.is_dir() else path
@@ -591,30 +531,29 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
         return hub_folder.sentence(path, name)
     if is_workbook(path):
         workbook = Workbook(path)
-        sheet = _question_sheet(workbook, fields).name
+        sheet = _question_sheet(workbook, fields)
         read_as = phrase(
             "{file} was read as an Excel file with its questions in the sheet {name!r}.",
             file=path.name,
-            name=sheet,
+            name=sheet.name,
         )
-        return joined([read_as, _DATES if workbook.has_dates else ""])
-    return "" if _is_json(path) else _form(path, fields).sentence(path)
+        return joined([read_as, sheet.about_hidden_rows(), _DATES if workbook.has_dates else ""])
+    return "" if is_json(path) else _form(path, fields).sentence(path)
 
 
-def _has_dates(
-    records: Iterable[Fields | Rejected], columns: Callable[[Fields], dict[str, str]], library: TableFiles
-) -> bool:
-    """Whether an Excel file among the tables of the first records shows dates."""
-    for record in islice(records, MOST_COMPARED):
-        if isinstance(record, Rejected):
-            continue
+def _about_sheets(names: Iterable[tuple[str, int]], library: TableFiles, sheets: Sheets) -> list[str]:
+    """Hidden rows of the sheets that records name as their tables, and dates of those in other files."""
+    notes: dict[str, None] = {}
+    for name, line in names:
         with suppress(ReaderError):  # reading tells the problems
-            name = _file_named(in_column(record.value, columns(record).get("table")))
-            if name is None or not name.lower().endswith(".xlsx"):
-                continue
-            if Workbook(library.find(name, record.place.line)).has_dates:
-                return True
-    return False
+            if name in sheets:
+                notes[sheets.sheet(name).about_hidden_rows()] = None
+            elif name.lower().endswith(".xlsx"):
+                workbook = Workbook(library.find(name, line))
+                for sheet in workbook.visible_names[:1]:
+                    notes[workbook.sheet(sheet).about_hidden_rows()] = None
+                notes |= {_DATES: None} if workbook.has_dates else {}
+    return sorted(notes, key=_DATES.__eq__)
 
 
 def _is_no_passage(value: object) -> bool:
@@ -622,44 +561,20 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def guessed(columns: Iterable[str], told: Mapping[str, str]) -> dict[str, str]:
-    """Which column is probably which part of an example, {part: column}; what is `told` is nobody else's."""
-    free = {_plain_name(name): name for name in columns if name not in told.values()}
-    guess: dict[str, str] = {}
-    for part, names in PARTS.items():
-        if part not in told and (name := next((free[name] for name in names if name in free), None)):
-            guess[part] = name
-            del free[_plain_name(name)]
-    return guess
-
-
 def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
-    """The first sheet whose first row names question and table, else the first of all."""
+    """The first sheet that is not hidden whose first row names question and table, else the first of these."""
     first: Sheet | None = None
-    for name in workbook.sheet_names:
+    for name in workbook.visible_names:
         sheet = workbook.sheet(name)
         first = first or sheet
         names = [cell.strip() for cell in sheet.rows[0]] if sheet.rows else []
-        told = {part: column for part, column in fields.items() if part in PARTS}
-        known = {**guessed(names, told), **{part: name for part, name in told.items() if name in names}}
-        if {"question", "table"} <= known.keys():
+        if {"question", "table"} <= parts_of(names, fields).keys():
             return sheet
     if first is None:
         raise ReaderError(
-            workbook.path,
-            None,
-            phrase("the Excel file has no sheet"),
-            phrase("Add one with the questions"),
+            workbook.path, None, phrase("the Excel file has no sheet"), phrase("Add one with the questions")
         )
     return first
-
-
-def _sheets(path: Path) -> Sheets:
-    return Sheets(Workbook(path) if is_workbook(path) else None)
-
-
-def _plain_name(name: str) -> str:
-    return name if name == "_id" else _SIGNS.sub("_", name.strip().casefold()).strip("_")
 
 
 def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:
@@ -696,29 +611,6 @@ def _text(record: Fields, column: str | None) -> str:
     return "" if column is None else record.text(column, default="")
 
 
-def _file_named(value: object) -> str | None:
-    """The name of a file, where the table of a record is one: a number, or a text of one line that holds no table itself."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or "\n" in value.strip() or is_table_text(value):
-        return None
-    return value.strip().replace("\\", "/")
-
-
-def _list_in(text: str) -> list[Any] | None:
-    """The list that a text holds, as JSON or as Python prints lists; None where it holds none."""
-    if not (text.startswith("[") and text.endswith("]")):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return None
-    return value if isinstance(value, list) and all(text_of(one) is not None for one in value) else None
-
-
 def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -> Table:
     """The table of a sheet or file; ReaderError where there is neither."""
     if name in sheets:
@@ -737,19 +629,6 @@ def _question(record: Fields, column: str) -> str:
         mend = phrase("Write the question, or remove the record")
         raise record.error(column, phrase("{field} is empty", field=column), mend)
     return question
-
-
-def _is_json(path: Path) -> bool:
-    """Whether a file holds JSON: by its suffix, else by its first characters. A first line of CSV may begin with "["."""
-    suffix = path.suffix.lower()
-    if suffix in _JSON_SUFFIXES:
-        return True
-    try:
-        with path.open("rb") as file:
-            start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-            return bool(_JSON.match(start)) if suffix in _TEXT_SUFFIXES else start[:1] in (b"{", b"[")
-    except OSError as error:
-        raise cannot_open(path, error) from error
 
 
 READER = OwnData()

@@ -16,8 +16,9 @@ from tableqa.readers import credit as credit_of
 from tableqa.readers.detection import detected
 from tableqa.readers.ingestion import OF_FILES, ReadRequest, unpacking
 from tableqa.readers.losses import columns_of, losses
-from tableqa.readers.own_data import OPTIONS, PARTS, REQUIRED, Layout, OwnData, guessed
+from tableqa.readers.own_data import OPTIONS, REQUIRED, Layout, OwnData
 from tableqa.readers.reader import Credit
+from tableqa.readers.record_forms import PARTS, guessed
 from tableqa.readers.rejections import Problem, described
 from tableqa.readers.split_names import split_in_name
 from tableqa.tables import Table

@@ -1,14 +1,42 @@
-"""Records that lie inside others: objects by their ids, columns of objects, and questions in the record of their table."""
+"""Which column of a person's own data is which part of an example, and where records lie that are inside others.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+Records are the lines or members of a file, objects by their ids, columns of objects, or questions in the record of their
+table. A table is in its column, in two columns (header and rows), or in a file that the column names.
+"""
+
+import ast
+import json
+import re
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from tableqa.readers.mapped import USUAL
-from tableqa.readers.records import Fields, text_of
+from tableqa.readers.mapped import USUAL, is_table_text
+from tableqa.readers.reader import cannot_open
+from tableqa.readers.records import Fields, read_members, starts_array, text_of, whole_object
 
-Guess = Callable[[Iterable[str]], Mapping[str, str]]
-"""Gives which of some columns is which part of an example."""
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
+    "question": ("question", "query", "utterance", "statement", "q", "frage", "prompt", "text"),
+    "answers": (*USUAL["answers"], "gold", "gold_answer", "gold_answers", "targetvalue", "antwort", "antworten"),
+    "table": (
+        *USUAL["table"], "table_file", "table_path", "table_csv", "table_name", "table_id", "sheet", "file", "path",
+        "tabelle",
+    ),
+    "title": (*USUAL["title"], "titel"),
+    "caption": USUAL["caption"],
+    "context": USUAL["context"],
+    "split": ("split", "subset", "partition", "fold"),
+}  # fmt: skip
+"""For each part of an example the names of columns that are taken for it; capitals, spaces and signs do not count."""
 
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+
+_SIGNS = re.compile(r"[\W_]+")
+_JSON = re.compile(rb"\{|\[\s*[{\[]")
+_OPENS_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n")
 _QUESTIONS = frozenset(("question", "query", "utterance", "frage"))
 """Columns by which an object inside a record is known as a question; "text" may be anything there."""
 _TABLES = frozenset(USUAL["table"])
@@ -16,63 +44,117 @@ _HEADERS = ("table_header", "table_headers", "header", "headers", "column_header
 _ROWS = ("table_data", "table_rows", "rows", "data", "cells")
 
 
-def records_of_object(members: Mapping[str, Any], guess: Guess) -> list[dict[str, Any]] | None:
+def parts_of(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, str]:
+    """Which column is which part of an example: as `fields` say, "" for none, else by its name."""
+    told = {part: name for part, name in fields.items() if part in PARTS}
+    return {
+        **guessed(columns, told),
+        **{part: name for part, name in told.items() if name and name in columns},
+    }
+
+
+def guessed(columns: Iterable[str], told: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Which column is probably which part of an example, {part: column}; what is `told` is nobody else's."""
+    told = told or {}
+    free = {_plain_name(name): name for name in columns if name not in told.values()}
+    guess: dict[str, str] = {}
+    for part, names in PARTS.items():
+        if part not in told and (name := next((free[name] for name in names if name in free), None)):
+            guess[part] = name
+            del free[_plain_name(name)]
+    return guess
+
+
+def _plain_name(name: str) -> str:
+    return name if name == "_id" else _SIGNS.sub("_", name.strip().casefold()).strip("_")
+
+
+def is_json(path: Path) -> bool:
+    """Whether a file holds JSON: by its suffix, else by its first characters. A first line of CSV may begin with "["."""
+    suffix = path.suffix.lower()
+    if suffix in JSON_SUFFIXES:
+        return True
+    try:
+        with path.open("rb") as file:
+            start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+            return bool(_JSON.match(start)) if suffix in TEXT_SUFFIXES else start[:1] in (b"{", b"[")
+    except OSError as error:
+        raise cannot_open(path, error) from error
+
+
+def records_inside(path: Path, question: str) -> list[dict[str, Any]] | None:
+    """The records of a file that is one JSON object; None for JSON Lines and arrays. ReaderError.
+
+    `question` is the column that a person named for it.
+    """
+    if starts_array(path):
+        return None
+    with path.open("rb") as file:
+        has_lines = not _OPENS_LINES.match(file.read(64))
+    members = whole_object(path)
+    if members is None:
+        if not has_lines:
+            deque(read_members(path), maxlen=0)  # raises the fault of an object of several lines
+        return None
+    records = None if question in members else _of_object(members)
+    return [members] if records is None and not has_lines else records
+
+
+def _of_object(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The records in a file that is one JSON object; None where it holds none.
 
     They are its only list of objects, its members by their ids, or its columns as pandas writes them. An object with a
     table is a record itself.
     """
-    if "question" in guess(members):
-        return _from_columns(members, guess)
+    if "question" in guessed(members):
+        return _from_columns(members)
     lists = [value for value in members.values() if _is_list_of_objects(value)]
     if len(lists) == 1 and _TABLES.isdisjoint(members):
         return list(lists[0])
     values = list(members.values())
-    if values and all(isinstance(value, dict) and "question" in guess(value) for value in values):
-        return [_with_id(name, value, guess) for name, value in members.items()]
+    if values and all(isinstance(value, dict) and "question" in guessed(value) for value in values):
+        return [_with_id(name, value) for name, value in members.items()]
     return None
 
 
-def _from_columns(members: Mapping[str, Any], guess: Guess) -> list[dict[str, Any]] | None:
+def _from_columns(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     columns = list(members.values())
     if not all(isinstance(column, dict) and list(column) == list(columns[0]) for column in columns):
         return None
-    return [
-        _with_id(key, {name: column[key] for name, column in members.items()}, guess) for key in columns[0]
-    ]
+    return [_with_id(key, {name: column[key] for name, column in members.items()}) for key in columns[0]]
 
 
-def _with_id(name: str, record: dict[str, Any], guess: Guess) -> dict[str, Any]:
-    return record if "id" in guess(record) else {"id": name, **record}
+def _with_id(name: str, record: dict[str, Any]) -> dict[str, Any]:
+    return record if "id" in guessed(record) else {"id": name, **record}
 
 
 def _is_list_of_objects(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
 
 
-def questions_in(record: Fields, chosen: str, guess: Guess) -> Iterator[Fields]:
+def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
     """The record itself, or each question that it holds in a member of its own, with all other columns beside it.
 
     A column of both is called "record.NAME" for the outer one. Questions without ids have that of the record and a number.
-    `chosen` is the column that a person named for the question.
+    `question` and `table` are the columns that a person named for them.
     """
     holders = [
         name
         for name, value in record.value.items()
         if isinstance(value, dict | list) and _holds_questions(value)
     ]
-    if len(holders) != 1 or chosen in record.value or "question" in guess(record.value):
-        yield record
+    if len(holders) != 1 or question in record.value or "question" in guessed(record.value):
+        yield _with_table(record, table)
         return
     value = record.value[holders[0]]
     outer = {name: column for name, column in record.value.items() if name != holders[0]}
-    id_column = guess(outer).get("id", "")
-    for at, question in enumerate(value if isinstance(value, list) else [value]):
-        merged = {f"record.{name}" if name in question else name: column for name, column in outer.items()}
-        if isinstance(value, list) and id_column and "id" not in guess(question):
+    id_column = guessed(outer).get("id", "")
+    for at, inner in enumerate(value if isinstance(value, list) else [value]):
+        merged = {f"record.{name}" if name in inner else name: column for name, column in outer.items()}
+        if isinstance(value, list) and id_column and "id" not in guessed(inner):
             merged[id_column] = f"{text_of(outer[id_column])}-{at + 1}"
         within = f"{holders[0]}[{at}]" if isinstance(value, list) else holders[0]
-        yield Fields(record.place.inside(within), {**merged, **question})
+        yield _with_table(Fields(record.place.inside(within), {**merged, **inner}), table)
 
 
 def _holds_questions(value: dict[str, Any] | list[Any]) -> bool:
@@ -82,11 +164,8 @@ def _holds_questions(value: dict[str, Any] | list[Any]) -> bool:
     )
 
 
-def with_table(record: Fields, chosen: str) -> Fields:
-    """The record with its header and rows as one table, where they lie in separate columns.
-
-    `chosen` is the column that a person named for the table.
-    """
+def _with_table(record: Fields, chosen: str) -> Fields:
+    """The record with its header and rows as one table, where they lie in separate columns."""
     value = record.value
     if chosen in value or not _TABLES.isdisjoint(value):
         return record
@@ -98,10 +177,44 @@ def with_table(record: Fields, chosen: str) -> Fields:
     return Fields(record.place, {**others, "table": {"header": value[header], "rows": value[rows]}})
 
 
-def texts_of_answers(value: Any) -> Any:
+def answers_in(record: Fields, column: str | None, separator: str) -> list[str]:
+    """The answers in a column, where it is a text parted by the separator; [] without the column."""
+    value = None if column is None else _texts_of_answers(record.value.get(column))
+    if column is None or value is None or value == "":
+        return []
+    if isinstance(value, str):
+        value = list_in(value) or [text.strip() for text in value.split(separator or "|")]
+    whole = value if isinstance(value, list) else [value]
+    return Fields(record.place, {column: whole}).texts(column)
+
+
+def _texts_of_answers(value: Any) -> Any:
     """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}]; any other value as it is."""
     if isinstance(value, dict) and isinstance(value.get("text"), list | str):
         return value["text"]
     if _is_list_of_objects(value) and all(text_of(inner.get("text")) is not None for inner in value):
         return [inner["text"] for inner in value]
     return value
+
+
+def list_in(text: str) -> list[Any] | None:
+    """The list that a text holds, as JSON or as Python prints lists; None where it holds none."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return value if isinstance(value, list) and all(text_of(one) is not None for one in value) else None
+
+
+def file_named(value: object) -> str | None:
+    """The name of a file, where the table of a record is one: a number, or a text of one line that holds no table itself."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or "\n" in value.strip() or is_table_text(value):
+        return None
+    return value.strip().replace("\\", "/")

@@ -45,10 +45,11 @@ def table_in(path: Path, encoding: TableEncoding) -> Table:
     """The table of a file; its separator is detected. ReaderError."""
     if is_workbook(path):
         workbook = Workbook(path)
-        if len(workbook.sheet_names) != 1:
-            what = phrase("the Excel file of a table has {number} sheets", number=len(workbook.sheet_names))
+        names = workbook.visible_names
+        if len(names) != 1:
+            what = phrase("the Excel file of a table has {number} sheets", number=len(names))
             raise ReaderError(path, None, what, phrase("Save each table as a file with one sheet"))
-        return table_of_sheet(workbook.sheet(workbook.sheet_names[0]))
+        return table_of_sheet(workbook.sheet(names[0]))
     suffix = suffix_of(path.name)
     if is_page(path):
         return _in_html(path, encoding.of(path))

@@ -1,7 +1,8 @@
 """Excel workbooks (.xlsx) as sheets of texts: numbers as the workbook shows them, dates as ISO 8601 writes them.
 
-python-calamine reads the values. What it leaves out is read from the sheet's XML, in one pass that keeps no tree: the
-number formats, errors such as #N/A, and formulas that were never calculated, which it gives as empty cells.
+python-calamine reads values, merged cells and the visibility of sheets. What it leaves out is read from the sheet's XML, in
+one pass that keeps no tree: the number formats, errors such as #N/A, formulas that were never calculated, which it gives as
+empty cells, and hidden rows.
 """
 
 import datetime
@@ -45,6 +46,20 @@ class Sheet:
     rows: list[list[str]]
     merged: list[tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=list)
     """Corners of the merged ranges, as (row, column) from 0."""
+    hidden_rows: list[int] = field(default_factory=list)
+    """Numbers of the rows from 1 that a filter or a person hid and that have cells. They are read like others."""
+
+    def about_hidden_rows(self) -> str:
+        """For the person who imports: how many rows are hidden, and the first; "" where none is."""
+        if not self.hidden_rows:
+            return ""
+        return phrase(
+            "Hidden rows are read as well: {number} in {file}, sheet {name!r}, the first is row {row}.",
+            number=grouped(len(self.hidden_rows)),
+            file=self.path.name,
+            name=self.name,
+            row=self.hidden_rows[0],
+        )
 
 
 def table_of_sheet(sheet: Sheet) -> Table:
@@ -107,12 +122,21 @@ class Workbook:
         """Names of the sheets in their order, hidden ones too."""
         return list(self._book.sheet_names)
 
+    @property
+    def visible_names(self) -> list[str]:
+        """Names of the sheets that Excel shows, in their order."""
+        from python_calamine import SheetVisibleEnum
+
+        return [
+            sheet.name for sheet in self._book.sheets_metadata if sheet.visible == SheetVisibleEnum.Visible
+        ]
+
     def sheet(self, name: str) -> Sheet:
         """A sheet by its name; ReaderError for cells whose text is not known."""
         from python_calamine import CalamineError
 
         try:
-            formats = self._cells(name)
+            cells = self._cells(name)
             read = self._book.get_sheet_by_name(name)
             values = read.to_python(skip_empty_area=False)
             merged = list(read.merged_cell_ranges or [])
@@ -124,10 +148,12 @@ class Workbook:
                 self.path, None, what, phrase("Open it in Excel and save it again as .xlsx")
             ) from error
         rows = [
-            [self._text(name, i, j, value, formats) for j, value in enumerate(row)]
+            [self._text(name, i, j, value, cells.formats) for j, value in enumerate(row)]
             for i, row in enumerate(values)
         ]
-        return Sheet(self.path, name, _trimmed(rows), merged)
+        rows = _trimmed(rows)
+        hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
+        return Sheet(self.path, name, rows, merged, hidden)
 
     def _check_sizes(self) -> None:
         parts = self._archive.infolist()
@@ -181,15 +207,14 @@ class Workbook:
         _parse(self._archive.read("xl/styles.xml"), style)
         return [own.get(number, _BUILT_IN.get(number, f"number {number} of Excel")) for number in numbers]
 
-    def _cells(self, name: str) -> dict[tuple[int, int], str]:
-        """Number formats of cells that have one, by row and column from 0; ReaderError for errors and lost results."""
-        part = self._parts.get(name, "")
-        if part not in self._archive.namelist():
-            return {}
+    def _cells(self, name: str) -> "_Cells":
+        """The number formats of the cells of a sheet and its hidden rows; ReaderError for errors and lost results."""
         cells = _Cells(partial(self._fault, name), self._formats)
-        _parse(self._archive.read(part), cells.begin, cells.text)
-        cells.check_formula()
-        return cells.formats
+        part = self._parts.get(name, "")
+        if part in self._archive.namelist():
+            _parse(self._archive.read(part), cells.begin, cells.text)
+            cells.check_formula()
+        return cells
 
     def _text(
         self, sheet: str, row: int, column: int, value: Any, formats: dict[tuple[int, int], str]
@@ -218,20 +243,18 @@ class Workbook:
             self.path,
             row + 1,
             phrase(
-                "sheet {sheet!r}, cell {cell}: {what}",
-                sheet=sheet,
-                cell=cell_name(row, column),
-                what=what,
+                "sheet {sheet!r}, cell {cell}: {what}", sheet=sheet, cell=cell_name(row, column), what=what
             ),
             mend,
         )
 
 
 class _Cells:
-    """Receives the elements of a sheet in their order, and keeps the formats of its cells; ReaderError for a bad cell."""
+    """Receives the elements of a sheet, and keeps formats and hidden rows, from 0; ReaderError for a bad cell."""
 
     def __init__(self, fault: Callable[[int, int, str, str], ReaderError], formats: list[str]) -> None:
         self.formats: dict[tuple[int, int], str] = {}
+        self.hidden_rows: list[int] = []
         self._fault = fault
         self._codes = {str(number): code for number, code in enumerate(formats) if code not in _GENERAL}
         self._row = self._column = -1
@@ -247,6 +270,8 @@ class _Cells:
             self.check_formula()
             self._row = int(attributes["r"][:8]) - 1 if "r" in attributes else self._row + 1
             self._column = -1
+            if attributes.get("hidden") in ("1", "true"):
+                self.hidden_rows.append(self._row)
         elif name == "f":
             self._awaits_value, self._is_value = True, False
         elif name in ("v", "is"):
@@ -287,9 +312,7 @@ class _Cells:
 
 
 def _parse(
-    data: bytes,
-    begin: Callable[[str, dict[str, str]], None],
-    text: Callable[[str], None] | None = None,
+    data: bytes, begin: Callable[[str, dict[str, str]], None], text: Callable[[str], None] | None = None
 ) -> None:
     """Read a part of a workbook once, from its first to its last byte; ExpatError, and ValueError for a DOCTYPE."""
 

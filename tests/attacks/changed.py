@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -112,3 +113,82 @@ def changed(data: Any, rng: random.Random) -> Any:
         else:
             container[key] = drawn(rng)
     return data
+
+
+TOKENS = [
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xed\xa0\x80",
+    b"\xe2\x80\xa8",
+    b"\r",
+    b"\r\n",
+    b"\n",
+    b"\t",
+    b"\\",
+    b'"',
+    b'""',
+    b"'",
+    b",",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"[" * 5000,
+    b'{"a":' * 3000,
+    b"(" * 5000,
+    b"-" * 5000,
+    b"NaN",
+    b"Infinity",
+    b"-1",
+    b"1e999",
+    b"9" * 5000,
+    b"null",
+    b"true",
+    b'"\\ud800"',
+    b"\\u0000",
+    b"../",
+    b"/etc/passwd",
+    b"#",
+    b"\\N",
+    b"__import__('os')",
+    b"\x1a",
+    b"\x85",
+]
+
+
+def mutated(data: bytes, rng: random.Random) -> bytes:
+    """Some bytes of a file changed, put in, doubled, moved or gone."""
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at = rng.randrange(len(data) + 1)
+        end = min(len(data), at + rng.choice((1, 1, 2, 5, 30, 400)))
+        way = rng.randrange(7)
+        if way == 0:
+            data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
+        elif way == 1:
+            data = data[:at] + data[end:]
+        elif way == 2:
+            data = data[:at] + rng.choice(TOKENS) + data[at:]
+        elif way == 3:
+            data = data[:at] + rng.choice(TOKENS) + data[end:]
+        elif way == 4:
+            data = data[:at] + data[at:end] * 2 + data[end:]
+        elif way == 5:
+            data = data[:at]
+        else:
+            other = rng.randrange(len(data) + 1)
+            data = data[:other] + data[at:end] + data[other:]
+    return data
+
+
+def with_other_values(data: bytes, rng: random.Random) -> bytes:
+    """A file of JSON, whole or by lines, with values changed; another file: with bytes changed."""
+    try:
+        text = data.decode()
+        lines = text.splitlines()
+        one = rng.randrange(len(lines))
+        bare = lines[one].rstrip(",")
+        lines[one] = json.dumps(changed(json.loads(bare), rng)) + lines[one][len(bare) :]
+        return "\n".join(lines).encode() + b"\n"
+    except (ValueError, IndexError):
+        return mutated(data, rng)

@@ -26,88 +26,11 @@ from tableqa.foreign_values import unstorable
 from tableqa.readers import READERS, ReaderError, Sifting, archive, credit
 from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of, sealed
 from tests.attacks import LONG_RUN
-from tests.attacks.changed import changed
+from tests.attacks.changed import mutated, with_other_values
 
 SEED = int(os.environ.get("ASKEW_FUZZ_SEED", "20261122"))
 TIMES = max(1, LONG_RUN // 20) if LONG_RUN else 60
 """Mutations of each form."""
-TOKENS = [
-    b"\x00",
-    b"\xff",
-    b"\xef\xbb\xbf",
-    b"\xed\xa0\x80",
-    b"\xe2\x80\xa8",
-    b"\r",
-    b"\r\n",
-    b"\n",
-    b"\t",
-    b"\\",
-    b'"',
-    b'""',
-    b"'",
-    b",",
-    b"[",
-    b"]",
-    b"{",
-    b"}",
-    b"[" * 5000,
-    b'{"a":' * 3000,
-    b"(" * 5000,
-    b"-" * 5000,
-    b"NaN",
-    b"Infinity",
-    b"-1",
-    b"1e999",
-    b"9" * 5000,
-    b"null",
-    b"true",
-    b'"\\ud800"',
-    b"\\u0000",
-    b"../",
-    b"/etc/passwd",
-    b"#",
-    b"\\N",
-    b"__import__('os')",
-    b"\x1a",
-    b"\x85",
-]
-
-
-def mutated(data: bytes, rng: random.Random) -> bytes:
-    """Some bytes of a file changed, put in, doubled, moved or gone."""
-    for _ in range(rng.choice((1, 1, 2, 4))):
-        at = rng.randrange(len(data) + 1)
-        end = min(len(data), at + rng.choice((1, 1, 2, 5, 30, 400)))
-        way = rng.randrange(7)
-        if way == 0:
-            data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
-        elif way == 1:
-            data = data[:at] + data[end:]
-        elif way == 2:
-            data = data[:at] + rng.choice(TOKENS) + data[at:]
-        elif way == 3:
-            data = data[:at] + rng.choice(TOKENS) + data[end:]
-        elif way == 4:
-            data = data[:at] + data[at:end] * 2 + data[end:]
-        elif way == 5:
-            data = data[:at]
-        else:
-            other = rng.randrange(len(data) + 1)
-            data = data[:other] + data[at:end] + data[other:]
-    return data
-
-
-def with_other_values(data: bytes, rng: random.Random) -> bytes:
-    """A file of JSON, whole or by lines, with values changed; another file: with bytes changed."""
-    try:
-        text = data.decode()
-        lines = text.splitlines()
-        one = rng.randrange(len(lines))
-        bare = lines[one].rstrip(",")
-        lines[one] = json.dumps(changed(json.loads(bare), rng)) + lines[one][len(bare) :]
-        return "\n".join(lines).encode() + b"\n"
-    except (ValueError, IndexError):
-        return mutated(data, rng)
 
 
 def read(name: str, path: Path, tables: Path | None = None) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from django.conf import settings as installed
 from annotation import sandbox
 from annotation.refusals import Refused
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows
+from tests.attacks.hostile_files import compressed_buffers, saved_to_disk, shared_strings
 from tests.waiting import wait_until
 
 QUESTIONS = "id,question,answer,table\n1,who won?,Ann,t.csv\n2,who lost?,Bob,gone.csv\n"
@@ -115,6 +118,51 @@ def test_a_file_that_takes_too_much_memory_is_refused(endless: Path, settings: A
 
     with pytest.raises(Refused, match=r"Reading endless\.csv takes more than 1 MB"):
         read(endless)
+
+    assert (children(), left()) == ([], [])
+
+
+def bomb(kind: str, folder: Path) -> Path:
+    """A small file whose parts become hundreds of megabytes in libraries that have no limit of their own."""
+    if kind == "shared strings of a workbook":
+        (folder / "shared.xlsx").write_bytes(shared_strings())
+        return folder / "shared.xlsx"
+    saved = folder / "saved"
+    with zipfile.ZipFile(io.BytesIO(saved_to_disk(compressed_buffers(2**28)))) as archive:
+        archive.extractall(saved)
+    return saved
+
+
+BOMBS = ["shared strings of a workbook", "a compressed buffer of Arrow"]
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="this system does not tell how much memory a process uses"
+)
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_in_a_library_ends_at_the_limit_of_memory(kind: str, folder: Path, settings: Any) -> None:
+    settings.IMPORT_MEMORY = 250
+    path = bomb(kind, folder)
+
+    with pytest.raises(
+        Refused, match=rf"Reading {path.name} takes more than 250 MB of memory\. Split the file"
+    ):
+        read(path)
+
+    assert (children(), left()) == ([], [])
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_that_nobody_watches_ends_at_the_limit_of_addresses(
+    kind: str, folder: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watcher that a busy machine lets wait comes too late: libraries then end by an exception or abort."""
+    settings.IMPORT_MEMORY = 10**6
+    monkeypatch.setattr(sandbox, "ADDRESS_SPACE", 1_400)
+    path = bomb(kind, folder)
+
+    with pytest.raises(Refused, match=rf"Reading {path.name} takes more than \d+ MB of memory"):
+        read(path)
 
     assert (children(), left()) == ([], [])
 

@@ -195,6 +195,37 @@ def start_release(project: str, name: str) -> str:
     return str(release.job.public_id) if release.job else ""
 
 
+def manager(slug: str) -> dict[str, Any]:
+    """Sign the manager in, who has a project of this name."""
+    from django.utils import timezone
+
+    from annotation.journeys import setting_up
+    from annotation.models import Project
+
+    if not Project.objects.filter(slug=slug).exists():
+        setting_up.create_project(slug=slug, name=slug.capitalize(), manager=_mara(), now=timezone.now())
+    return _signed_in(_mara())
+
+
+def examples_of(source: str) -> list[dict[str, Any]]:
+    """The examples of a source in their order."""
+    from annotation.models import Example
+
+    of_source = Example.objects.filter(source__public_id=source).order_by("position")
+    return [example.example().to_dict() for example in of_source.select_related("stored_table")]
+
+
+def previews() -> list[dict[str, Any]]:
+    """The previews that are over, with their project and when each was asked for and ended."""
+    from annotation.models import Job
+
+    ended = Job.objects.filter(kind="preview", state__in=["done", "failed"]).select_related("project")
+    return [
+        {"project": job.project.slug, "made": job.made_at.timestamp(), "ended": job.heartbeat.timestamp()}
+        for job in ended
+    ]
+
+
 def released(project: str, name: str) -> dict[str, Any]:
     """A release that is ready: a digest over the names and bytes of all its files, and what verifying it says."""
     from annotation.journeys import releasing
@@ -451,7 +482,8 @@ COMMANDS = {
     one.__name__: one
     for one in (
         prepare, open_batch, start_import, imported, label_file, labels_in, start_release, released, job, lose, lose_all,
-        clock, pass_time, check, open_jobs, failed_jobs, undecided, unanswered, stuck, run_doctor,
+        clock, pass_time, manager, examples_of, previews, check, open_jobs, failed_jobs, undecided, unanswered, stuck,
+        run_doctor,
     )
 }  # fmt: skip
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import random
+import json
 from pathlib import Path
 
 import pytest
 from charset_normalizer import from_bytes
 
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE, encoding_by_letters
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -30,13 +32,11 @@ def test_many_letters_tell_another_encoding() -> None:
     assert (guess.encoding, guess.is_certain) == ("mac-roman", True)
 
 
-def test_letters_tell_more_encodings_than_charset_normalizer_does(test_data: Path) -> None:
-    """Of 250 tables of WikiTableQuestions in four encodings: 523 of 548 against 367; here of the first 60."""
-    tables = (path.read_bytes().decode() for path in sorted((test_data / "wtq/csv").rglob("*.csv")))
-    with_letters = [text for text in tables if not text.isascii()]
-    random.Random(37).shuffle(with_letters)
+def test_letters_tell_more_encodings_than_charset_normalizer_does() -> None:
+    """The measurement for which this module stays; of 250 whole tables in four encodings it is 523 of 548 against 367."""
+    recorded = json.loads((ROOT / "benchmarks" / "data" / "encodings-wtq.json").read_text("utf-8"))
     total = by_letters = by_library = 0
-    for text in with_letters[:60]:
+    for text in recorded["tables"].values():
         for encoding in ("cp1252", "mac-roman", "cp850", "cp1250"):
             try:
                 data = text.encode(encoding)
@@ -47,5 +47,5 @@ def test_letters_tell_more_encodings_than_charset_normalizer_does(test_data: Pat
             match = from_bytes(data, cp_isolation=[*SINGLE_BYTE, *SEVERAL_BYTES]).best()
             by_library += match is not None and str(match) == text
 
-    assert total > 100
-    assert by_letters > 0.9 * total > by_library
+    assert (total, by_letters) == (218, 208)
+    assert by_library < 0.85 * total  # 168 with charset-normalizer 3

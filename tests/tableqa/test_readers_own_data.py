@@ -11,7 +11,8 @@ import pytest
 
 from tableqa import Example
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
-from tableqa.readers.own_data import OwnData, guessed
+from tableqa.readers.own_data import OwnData
+from tableqa.readers.record_forms import guessed
 
 TABLE = [["Name", "Wins"], ["Ann", "3"], ["Bob", "4"]]
 OBJECTS = [{"Name": "Ann", "Wins": 3}, {"Name": "Bob", "Wins": 4}]

@@ -326,3 +326,86 @@ def test_cells_are_named_as_in_excel() -> None:
     assert [cell_name(0, column) for column in (0, 25, 26, 701, 702, 16_383)] == [
         "A1", "Z1", "AA1", "ZZ1", "AAA1", "XFD1",
     ]  # fmt: skip
+
+
+OLD = [["Nr", "Question", "Gold", "Sheet"], [1, "an old question?", "Ann", "Cup"]]
+
+
+@pytest.mark.parametrize("hidden", ["hide", "very_hidden"])
+def test_a_hidden_sheet_is_never_read_in_place_of_a_visible_one(hidden: str, tmp_path: Path) -> None:
+    def hide(book: Any, sheets: dict[str, Any]) -> None:
+        getattr(sheets["Old"], hidden)()
+        sheets["Questions"].activate()
+        sheets["Questions"].set_first_sheet()
+
+    path = workbook(tmp_path / "q.xlsx", hide, Old=OLD, Questions=QUESTIONS, Cup=CUP)
+
+    assert [example.question for example in READERS["own"](path)] == ["who won?", "how many?"]
+    reader = READERS["own"]
+    assert isinstance(reader, Describing)
+    assert "in the sheet 'Questions'" in reader.read_as(path)
+
+
+def test_a_hidden_sheet_is_not_read_where_the_visible_one_has_no_questions(tmp_path: Path) -> None:
+    def hide(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Questions"].hide()
+        sheets["Notes"].activate()
+
+    path = workbook(tmp_path / "q.xlsx", hide, Notes=[["a", "b"], ["1", "2"]], Questions=QUESTIONS, Cup=CUP)
+
+    assert refused(path).what == "no column is known as the question"
+
+
+def test_a_table_file_with_one_visible_sheet_is_that_sheet(tmp_path: Path) -> None:
+    def hide(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Old"].very_hidden()
+        sheets["Cup"].activate()
+
+    workbook(tmp_path / "cup.xlsx", hide, Old=[["Name", "Wins"], ["Cy", 9]], Cup=CUP)
+    (tmp_path / "q.csv").write_text("question,table\nwho won?,cup.xlsx\n")
+
+    (example,) = READERS["own"](tmp_path / "q.csv")
+
+    assert example.table.rows == (("Ann", "3"), ("Bob", "4"))
+
+
+def test_a_hidden_sheet_that_a_question_names_is_its_table(tmp_path: Path) -> None:
+    def hide(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Cup"].hide()
+
+    path = workbook(tmp_path / "q.xlsx", hide, Questions=QUESTIONS, Cup=CUP)
+
+    assert [example.table.rows[0] for example in READERS["own"](path)] == [("Ann", "3")] * 2
+
+
+def test_hidden_rows_are_read_and_named(tmp_path: Path) -> None:
+    """As pandas and LibreOffice export them: a filter that was left on loses nobody's data."""
+
+    def hide(book: Any, sheets: dict[str, Any]) -> None:
+        for row in (2, 7):  # the second has no cells
+            sheets["Questions"].set_row(row, None, None, {"hidden": True})
+        sheets["Cup"].set_row(1, None, None, {"hidden": True})
+
+    path = workbook(tmp_path / "q.xlsx", hide, Questions=QUESTIONS, Cup=CUP)
+    reader = READERS["own"]
+    assert isinstance(reader, Describing)
+
+    assert [example.id for example in reader(path)] == ["1", "b"]
+    note = "Hidden rows are read as well: 1 in q.xlsx, sheet {!r}, the first is row {}."
+    assert note.format("Questions", 3) in reader.read_as(path)
+    assert note.format("Cup", 2) in reader.read_as(path)
+
+
+def test_hidden_rows_of_table_files_are_named(tmp_path: Path) -> None:
+    def hide(book: Any, sheets: dict[str, Any]) -> None:
+        for row in (1, 2):
+            sheets["Cup"].set_row(row, None, None, {"hidden": True})
+
+    workbook(tmp_path / "cup.xlsx", hide, Cup=CUP)
+    (tmp_path / "q.csv").write_text("question,table\nwho won?,cup.xlsx\nwho lost?,cup.xlsx\n")
+    reader = READERS["own"]
+    assert isinstance(reader, Describing)
+
+    assert [len(example.table.rows) for example in reader(tmp_path / "q.csv")] == [2, 2]
+    note = "Hidden rows are read as well: 2 in cup.xlsx, sheet 'Cup', the first is row 2."
+    assert reader.read_as(tmp_path / "q.csv").count(note) == 1
