@@ -486,9 +486,11 @@ class AskewAnnotate extends HTMLElement {
   /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. Where several groups
      were all chosen when the item came (a submission that was undone), they are gone through once more. Of questions
      that are answered in turn, a key that the one whose turn it is does not have changes none of the others. */
-  choose(inputs, key) {
-    let input = this.#aim(inputs);
-    this.notices.querySelector("[data-topic=key]")?.remove();
+  choose(actions, text, typed) {
+    const inputs = actions.map(({ input }) => input);
+      const key = this.keys.shown(text);
+    let input = typed ? inputs[0] : this.#aim(inputs);
+    this.#clearNotices("key");
     if (!input) {
       const turn = this.#committing().find((group) => this.#isOpen(group));
       if (turn) return this.#notice(t`“${turn.dataset.label}” has no option ${key}. Nothing was changed.`, "note", "key");
@@ -496,12 +498,30 @@ class AskewAnnotate extends HTMLElement {
       if (!input) return this.#notice(t("Every question is answered. Go to the one you want to change."), "note", "key");
     }
     if (input.matches("button")) return input.click();
-    if (input.type === "checkbox") input.checked = !input.checked;
-    else if (input.type === "radio") input.checked = true;
-    else return this.#write(input);
-    input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
-    if (input.type === "radio") input.focus(); // where it was pressed, should the submission be refused
-    this.#commit(input.closest("[data-field]"));
+    const group = input.closest("[data-field]");
+    const options = actions.filter((action) => group?.contains(action.input));
+    const goesOn = options.some(({ key }) => key.length > text.length); // one more digit makes another option of it
+    if (goesOn) input = options.find(({ key }) => key === text)?.input ?? null;
+    if (typed?.input?.type === "checkbox") typed.input.checked = !typed.input.checked; // it was the beginning of this one
+    if (input?.type === "checkbox") input.checked = !input.checked;
+    else if (input?.type === "radio") input.checked = true;
+    else if (input) return this.#write(input);
+    else for (const chosen of group.querySelectorAll("[type=radio]:checked")) chosen.checked = false; // no option has that number
+    (input ?? options[0].input).dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
+    if (input?.type === "radio") input.focus(); // where it was pressed, should the submission be refused
+    if (goesOn) {
+      this.keys.typed = { text, group, input };
+      this.#notice(t`Typed: ${text}. Type the next digit, or press Enter.`, "note", "key");
+    } else this.#commit(group);
+  }
+
+  /* Enter after a number: true where a further question is open, which Enter then leads to. */
+  endNumber({ group }) {
+    const [missing] = this.#missing();
+    if (!missing || missing[0] === group) return false;
+    this.#clearNotices("key");
+    this.#focusField(missing[0]);
+    return true;
   }
 
   /* The one of the inputs that their key acts on; undefined where the questions in turn have it for none that is open. */
@@ -518,13 +538,13 @@ class AskewAnnotate extends HTMLElement {
     return !group.querySelector(":checked") || this.#again.includes(group);
   }
 
-  /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. */
+  /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. Where numbers of
+     several digits are typed, Enter does that. */
   #commit(group) {
     const turns = this.#committing();
     this.#again = this.#again.filter((one) => one !== group);
-    if (turns.includes(group) && !this.#again.length && turns.every((field) => field.querySelector(":checked"))) {
-      this.submit();
-    }
+    const isComplete = !this.#again.length && turns.every((field) => field.querySelector(":checked"));
+    if (turns.includes(group) && isComplete && !this.keys.takesNumbers(turns)) this.submit();
   }
 
   /* Whether something is written in every required text: a choice made before is kept, and submits nothing. */
@@ -569,9 +589,10 @@ class AskewAnnotate extends HTMLElement {
   #tellCommits(turns) {
     const [line] = this.places.commits;
     if (!line) return; // practice submits nothing
-    this.bar.toggleAttribute("data-choice-submits", turns.some((group) => this.#isOpen(group)) && this.#isWritten());
+    const submits = turns.length > 0 && this.#isWritten() && !this.keys.takesNumbers(turns);
+    this.bar.toggleAttribute("data-choice-submits", submits && turns.some((group) => this.#isOpen(group)));
     // Before the person has written, and while another question is open, a choice submits nothing.
-    line.hidden = !turns.length || !this.#isWritten() || this.#followUps().some((group) => this.#isOpen(group));
+    line.hidden = !submits || this.#followUps().some((group) => this.#isOpen(group));
     if (!turns.length || turns.at(-1).contains(line)) return;
     for (const sentence of line.children) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];
     turns.at(-1).append(line);
