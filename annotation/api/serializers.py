@@ -279,7 +279,7 @@ class AssignmentShape(serializers.Serializer[Any]):
     base = serializers.CharField()
     shows = serializers.DictField()
     grid = serializers.ChoiceField(choices=["read", "select", "edit", "structure"])
-    suggests = serializers.ChoiceField(choices=["before", "after", ""])
+    suggests = serializers.ChoiceField(choices=["before", ""])
     contract = serializers.DictField(allow_null=True)
     draft = DraftShape(allow_null=True)
     annotation = AnnotationRef(allow_null=True)

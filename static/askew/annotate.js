@@ -309,14 +309,6 @@ class AskewAnnotate extends HTMLElement {
     this.#refresh(); // what is missing, and which step is the current one
   }
 
-  /* What the suggesters had said of the item that was just submitted, for kinds that tell it afterwards. */
-  async #askAfterwards(id) {
-    try {
-      const { suggestions } = await send("GET", `${this.dataset.api}assignments/${id}/suggestions/`);
-      if (suggestions) this.#tell("last-suggested", { suggestions });
-    } catch { /* it is only told, not needed */ }
-  }
-
   #toggleMarked() {
     const button = this.form.querySelector("[data-hide-marked]");
     if (button) button.click();
@@ -1023,10 +1015,8 @@ class AskewAnnotate extends HTMLElement {
       this.#done.push(answer.annotation.id);
       this.guidelines.count();
       remember(this.#store(), this.#done);
-      const { id, suggests } = this.#current;
       this.#advance(t("Previous item submitted."), answer.next, 1);
       this.#workChanged();
-      if (suggests === "after") this.#askAfterwards(id);
     });
   }
 
