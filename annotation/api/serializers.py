@@ -304,6 +304,9 @@ class SavedDraftShape(serializers.Serializer[Any]):
     saved_at = serializers.DateTimeField()
     violations = ViolationShape(many=True)
     answer = serializers.DictField(allow_null=True)
+    closed = serializers.BooleanField(
+        help_text="Whether the batch is closed: the draft is kept, a submission is refused."
+    )
 
 
 class SubmittedShape(serializers.Serializer[Any]):

@@ -112,6 +112,7 @@ class Draft(APIView):
                 "saved_at": saved.saved_at,
                 "violations": [problem.to_dict() for problem in saved.problems],
                 "answer": saved.answer,
+                "closed": assignment.batch.closed_at is not None,
             }
         )
 

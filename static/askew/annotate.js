@@ -20,7 +20,7 @@ import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { applyConditions, empty, lackOf, offerAnswers, offerRanks, swapRanks } from "./conditions.js";
-import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
+import { Draft, LocalDraft, NoDraft, copyOf, digest, same, waitAfter } from "./draft.js";
 import { Focus } from "./focus.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
@@ -51,6 +51,8 @@ class AskewAnnotate extends HTMLElement {
   #lastActive = Date.now();
   #lost = false;
   #unanswered = null; // the response of a submission that got no answer
+  #wish = null; // {response, tries} of a submission that waits for the server
+  #counting = null; // timer of the seconds until the next try
   #said = ""; // message beside the progress bar that stays until something is entered
   #held = new Map(); // what was said of each line of the contract
   #reading = null; // timer of what holds
@@ -86,7 +88,7 @@ class AskewAnnotate extends HTMLElement {
     this.checklist = new Checklist(this.places.checklist[0] ?? null, this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.#focusField(field)));
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new ("itemId" in this.dataset ? LocalDraft : NoDraft)() : new Draft({
-      saving: () => this.#state(t("Saving…")),
+      saving: () => this.#wish ?? this.#state(t("Saving…")),
       saved: (reply, response) => this.#onSaved(reply, response),
       failing: (problem, seconds) => this.#onFailing(problem, seconds),
       refused: (problem) => this.#onRefused(problem),
@@ -144,6 +146,7 @@ class AskewAnnotate extends HTMLElement {
     if (last && !this.#done.includes(last)) this.#done.push(last);
     this.#show(item, { first: true });
     if (!this.practice) setInterval(() => this.#ping(), PING);
+    addEventListener("online", () => this.#carryOut());
   }
 
   /* Further tables for the list of keys: those of the table in its mode, and those of the kind's own elements. */
@@ -177,6 +180,7 @@ class AskewAnnotate extends HTMLElement {
     this.#setProgress(assignment.progress, assignment.annotation ? 0 : 1);
     this.#closePanels();
     if (!first && !isBack && !this.#home) this.#forgetNotes();
+    if (!isBack && !this.#home) this.#wish = null;
     this.#silence();
     this.guidelines.begin(assignment.progress?.submitted ?? 0); // before the table is fitted to the room that is left
     this.checklist.begin();
@@ -197,6 +201,7 @@ class AskewAnnotate extends HTMLElement {
     const fits = this.#fill(kept && !conflict ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
+    if (first && recall(WISH).includes(assignment.id)) this.#notice(t("Your response is not submitted."), "note", "submit", () => this.submit(), t("Submit"));
     if (!fits) this.#notice(t("The saved changes do not fit this table. The original table is shown."));
     this.#state(held && !kept && !this.practice && !this.#home ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
@@ -480,10 +485,10 @@ class AskewAnnotate extends HTMLElement {
      that are answered in turn, a key that the one whose turn it is does not have changes none of the others. */
   choose(actions, text, typed) {
     const inputs = actions.map(({ input }) => input);
-      const key = this.keys.shown(text);
     let input = typed ? inputs[0] : this.#aim(inputs);
     this.#clearNotices("key");
     if (!input) {
+      const key = this.keys.shown(text);
       const turn = this.#committing().find((group) => this.#isOpen(group));
       if (turn) return this.#notice(t`“${turn.dataset.label}” has no option ${key}. Nothing was changed.`, "note", "key");
       input = inputs.find((each) => each.closest("[data-field]").contains(document.activeElement));
@@ -695,6 +700,8 @@ class AskewAnnotate extends HTMLElement {
     this.#active();
     this.#confirmed = [];
     this.#clearNotices("submit");
+    this.#clearNotices("key");
+    this.#giveUp(); // what was to be submitted is what was here before
     this.#unsay();
     this.#announce("");
     if (this.dataset.practice) this.bar.querySelector("[data-feedback]").hidden = true; // it was about what was here before
@@ -856,18 +863,65 @@ class AskewAnnotate extends HTMLElement {
   #onSaved(reply, response) {
     this.#hidden("revision", reply.revision);
     this.#current = { ...this.#current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
-    this.#state(this.draft.unsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
-    this.#clearNotices("connection");
+    if (this.#wish) setTimeout(() => this.#carryOut());
+    else {
+      this.#state(this.draft.unsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
+      this.#clearNotices("connection");
+    }
+    if (reply.closed) this.#notice(t("This batch is closed. Your draft is saved under “My work” and cannot be submitted."), "problem", "closed");
+    else this.#clearNotices("closed");
     if (reply.violations) this.#take(reply, response);
     this.#refresh();
   }
 
   #onFailing(problem, seconds) {
-    this.#state(t`Not saved. Retrying in ${seconds} s`, true);
+    if (this.#wish) return; // its own next try saves the response as well
+    this.#countDown((left) => t`Not saved. Retrying in ${left} s`, seconds);
     const words = problem.signedOut
       ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then saving resumes here.")
       : t`${problem.message} Your entries are stored in this browser and saved as soon as possible.`;
-    this.#notice(words, "problem", "connection");
+    this.#notice(words, "problem", "connection", () => this.draft.flush(), t("Try now"));
+  }
+
+  /* A submission got no answer. It stays what the person wants until the response is changed: it is sent again, and until the
+     server has answered the page says that it is not submitted. */
+  #submitLater(response, problem) {
+    const tries = this.#wish?.tries ?? 0;
+    this.#wish = { response, tries: tries + 1 };
+    remember(WISH, [this.#current.id]);
+    const isSaved = !this.draft.unsaved;
+    const words = problem.signedOut
+      ? t("You are signed out. Sign in again in another tab, then your response is submitted.")
+      : t`${problem.message} Your response is submitted as soon as the server answers.`;
+    this.#countDown((left) => (isSaved ? t`Saved, not submitted. Retrying in ${left} s` : t`Not saved, not submitted. Retrying in ${left} s`), waitAfter(tries), () => this.#carryOut());
+    this.#notice(words, "problem", "connection", () => this.#carryOut(), t("Try now"));
+  }
+
+  #carryOut() {
+    if (!this.#wish || this.#home || this.#lost) return;
+    if (this.#sending) setTimeout(() => this.#carryOut(), 1000);
+    else this.#send(this.#wish.response);
+  }
+
+  #giveUp() {
+    if (!this.#wish) return;
+    this.#wish = null;
+    this.#clearNotices("connection");
+    this.#state(this.draft.unsaved ? t("Not saved") : t("Saved, not submitted"), true);
+  }
+
+  /* Seconds until the next try, counted down; `then` is that try where nothing else makes it. */
+  #countDown(inWords, seconds, then = () => {}) {
+    let left = seconds;
+    this.#state(inWords(left), true);
+    this.#counting = setInterval(() => {
+      left -= 1;
+      if (left) document.querySelector("[data-saved]").textContent = inWords(left);
+      else {
+        clearInterval(this.#counting);
+        then();
+      }
+    }, 1000);
   }
 
   #onRefused(problem) {
@@ -881,6 +935,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #onStale(draft) {
+    this.#giveUp();
     this.#state(t("Not saved: this item was changed in another window"), true);
     this.#choose(this.#envelope(this.#collect()), draft);
   }
@@ -1189,6 +1244,7 @@ class AskewAnnotate extends HTMLElement {
     if (!this.#home) return;
     const { item } = this.#leavePast();
     this.#show(item, { isBack: true });
+    this.#carryOut();
   }
 
   /* Withdraw an earlier submission and open its item. Resolves to the problem if it is refused, else null. */
@@ -1238,8 +1294,13 @@ class AskewAnnotate extends HTMLElement {
         this.#sendAgain();
         return true;
       }
-      if (action === "submit" && problem.passing) this.#unanswered ??= body.response;
       this.draft.resume();
+      if (action === "submit" && problem.passing) {
+        this.#unanswered ??= body.response;
+        this.#submitLater(body.response, problem);
+        return true;
+      }
+      if (action === "submit") this.#giveUp();
       if (problem.code === "invalid_response") this.#onInvalid(problem);
       else if (problem.code === "unmet_conditions") this.#askToConfirm(problem);
       else if (PLACE_GONE.has(problem.code)) this.#lose(problem);
@@ -1302,6 +1363,7 @@ class AskewAnnotate extends HTMLElement {
   async #lose(problem) {
     if (this.#lost) return;
     this.#lost = true;
+    this.#giveUp();
     if (problem.code === "batch_closed") this.#waiting = [];
     const { id } = this.#current;
     this.draft.change(this.#envelope(this.#collect()));
@@ -1380,6 +1442,7 @@ class AskewAnnotate extends HTMLElement {
   // --- saying things -----------------------------------------------------------------------------------------------
 
   #state(words, bad = false) {
+    clearInterval(this.#counting);
     const place = document.querySelector("[data-saved]");
     place.textContent = words;
     place.classList.toggle("bad", bad);
@@ -1496,6 +1559,7 @@ const PLACES = {
   commits: "[data-commits]",
 };
 const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
+const WISH = "askew:not-submitted"; // the item whose submission has got no answer
 const ANSWER = "answer-"; // topics of notices with answers to questions
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);
