@@ -876,11 +876,10 @@ class AskewAnnotate extends HTMLElement {
 
   #onFailing(problem, seconds) {
     if (this.#wish) return; // its own next try saves the response as well
-    this.#countDown((left) => t`Not saved. Retrying in ${left} s`, seconds);
     const words = problem.signedOut
       ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then saving resumes here.")
       : t`${problem.message} Your entries are stored in this browser and saved as soon as possible.`;
-    this.#notice(words, "problem", "connection", () => this.draft.flush(), t("Try now"));
+    this.#countDown(t("Not saved"), words, seconds, () => this.draft.flush());
   }
 
   /* A submission got no answer. It stays what the person wants until the response is changed: it is sent again, and until the
@@ -889,12 +888,10 @@ class AskewAnnotate extends HTMLElement {
     const tries = this.#wish?.tries ?? 0;
     this.#wish = { response, tries: tries + 1 };
     remember(WISH, [this.#current.id]);
-    const isSaved = !this.draft.unsaved;
     const words = problem.signedOut
-      ? t("You are signed out. Sign in again in another tab, then your response is submitted.")
-      : t`${problem.message} Your response is submitted as soon as the server answers.`;
-    this.#countDown((left) => (isSaved ? t`Saved, not submitted. Retrying in ${left} s` : t`Not saved, not submitted. Retrying in ${left} s`), waitAfter(tries), () => this.#carryOut());
-    this.#notice(words, "problem", "connection", () => this.#carryOut(), t("Try now"));
+      ? t("You are signed out. Your response is stored in this browser. Sign in again in another tab, then it is submitted.")
+      : t`${problem.message} Your response is stored in this browser and submitted as soon as the server answers.`;
+    this.#countDown(t("Saved, not submitted"), words, waitAfter(tries), () => this.#carryOut());
   }
 
   #carryOut() {
@@ -910,17 +907,23 @@ class AskewAnnotate extends HTMLElement {
     this.#state(this.draft.unsaved ? t("Not saved") : t("Saved, not submitted"), true);
   }
 
-  /* Seconds until the next try, counted down; `then` is that try where nothing else makes it. */
-  #countDown(inWords, seconds, then = () => {}) {
+  /* Say what has failed, count down the seconds until it is tried again, and try. Only the words are read out. */
+  #countDown(state, words, seconds, retry) {
+    this.#state(state, true);
+    this.#notice(words, "problem", "connection", retry, t("Try now"));
+    const button = this.notices.querySelector("[data-topic=connection] > button");
+    const place = button.previousElementSibling.matches("[data-seconds]") ? button.previousElementSibling : make("span", { ariaHidden: "true" });
+    place.dataset.seconds = "";
+    button.before(place, " ");
     let left = seconds;
-    this.#state(inWords(left), true);
+    const tell = () => { place.textContent = left ? t`Retrying in ${left} s` : ""; };
+    tell();
     this.#counting = setInterval(() => {
       left -= 1;
-      if (left) document.querySelector("[data-saved]").textContent = inWords(left);
-      else {
-        clearInterval(this.#counting);
-        then();
-      }
+      tell();
+      if (left) return;
+      clearInterval(this.#counting);
+      retry();
     }, 1000);
   }
 

@@ -42,10 +42,10 @@ test("a label pressed offline says that it is not submitted, and is submitted wh
   server.isOut = true;
   await press(page, "1");
   assert.equal(question(page), first);
-  assert.match(state(page), /not submitted/);
-  assert.match(notices(page), /^The server cannot be reached\. Your response is submitted as soon as the server answers\. Try now$/);
+  assert.equal(state(page), "Saved, not submitted");
+  assert.match(notices(page), /^The server cannot be reached\. Your response is stored in this browser and submitted as soon as the server answers\. Retrying in \d s Try now$/);
   await passes(page, 60_000);
-  assert.match(state(page), /not submitted/);
+  assert.equal(state(page), "Saved, not submitted");
   server.isOut = false;
   await passes(page, 31_000);
   assert.notEqual(question(page), first);
@@ -60,7 +60,7 @@ test("what is saved and not submitted is called that, until it is submitted", as
   server.refuses = { status: 503, body: {} };
   await press(page, "1");
   await passes(page, 1500);
-  assert.match(state(page), /^Saved, not submitted\. Retrying in \d+ s$/);
+  assert.equal(state(page), "Saved, not submitted");
   assert.match(notices(page), /Try now/, "it stays although the draft is saved");
   assert.deepEqual(await labels(), []);
   server.refuses = null;
@@ -75,7 +75,7 @@ test("the seconds count down, and the button tries at once", async () => {
   server.isOut = true;
   await press(page, "1");
   await passes(page, 60_000);
-  const seconds = () => Number(/Retrying in (\d+) s/.exec(state(page))[1]);
+  const seconds = () => Number(/Retrying in (\d+) s/.exec(notices(page))[1]);
   const before = seconds();
   const tries = sent(page);
   await passes(page, 1000);
@@ -107,7 +107,7 @@ test("a submission whose answer was lost is stored once", async () => {
   };
   page.press("1");
   await page.settled();
-  assert.match(state(page), /^Not saved, not submitted/);
+  assert.match(state(page), /^Saved, not submitted/);
   await passes(page, 3000);
   assert.notEqual(question(page), first);
   assert.deepEqual(await labels(), ["extraction"]);
