@@ -216,12 +216,12 @@ def listed(name: str, title: str, header: Sequence[str], rows: Iterable[Line], t
 # -- the forms --------------------------------------------------------------------------------------
 
 
-def as_text(sheet: Sheet, *, details: bool = False) -> str:
-    """Columns of equal width, for a terminal. Intervals are left to the other forms, unless asked for."""
+def as_text(sheet: Sheet) -> str:
+    """Columns of equal width, for a terminal."""
     sheet = sheet.laid_out
     lines = [[_full_title(column) for column in sheet.columns]]
     lines += [
-        [_plain(f"{cell.text} ({cell.detail})" if details and cell.detail else cell.text) for cell in row]
+        [_plain(f"{cell.text} ({cell.detail})" if cell.detail else cell.text) for cell in row]
         for row in sheet.rows
     ]
     widths = [max(len(line[place]) for line in lines) for place in range(len(sheet.columns))]

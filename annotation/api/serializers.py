@@ -292,7 +292,7 @@ class AssignmentShape(serializers.Serializer[Any]):
     base = serializers.CharField()
     shows = serializers.DictField()
     grid = serializers.ChoiceField(choices=["read", "select", "edit", "structure"])
-    suggests = serializers.ChoiceField(choices=["before", "after", ""])
+    suggests = serializers.ChoiceField(choices=["before", ""])
     contract = serializers.DictField(allow_null=True)
     draft = DraftShape(allow_null=True)
     annotation = AnnotationRef(allow_null=True)
@@ -317,6 +317,9 @@ class SavedDraftShape(serializers.Serializer[Any]):
     saved_at = serializers.DateTimeField()
     violations = ViolationShape(many=True)
     answer = serializers.DictField(allow_null=True)
+    closed = serializers.BooleanField(
+        help_text="Whether the batch is closed: the draft is kept, a submission is refused."
+    )
 
 
 class SubmittedShape(serializers.Serializer[Any]):

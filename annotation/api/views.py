@@ -112,6 +112,7 @@ class Draft(APIView):
                 "saved_at": saved.saved_at,
                 "violations": [problem.to_dict() for problem in saved.problems],
                 "answer": saved.answer,
+                "closed": assignment.batch.closed_at is not None,
             }
         )
 
@@ -386,7 +387,7 @@ class Practice(APIView):
         if data["number"] > len(exercises):
             raise Http404(access.NOT_HERE)
         exercise = exercises[data["number"] - 1]
-        feedback = practising.judge(task, exercise, data["response"])
+        feedback = practising.judge(task, exercise, data["response"], project)
         if feedback.problems:
             raise Invalid(feedback.problems)
         if request.auth is None:  # a program does not practise

@@ -245,7 +245,7 @@ VALUES: Final[Mapping[str, str]] = {
     "warn": gettext_noop("show a warning"),
     "ignore": gettext_noop("allow it silently"),
     "before": gettext_noop("before the annotator chooses"),
-    "after": gettext_noop("after the annotator chose"),
+    "after": gettext_noop("in practice only, after the annotator chose"),
     "never": gettext_noop("never"),
     "mean": gettext_noop("mean of all three scores"),
     "replace": gettext_noop("mean without the most distant score"),

@@ -101,6 +101,8 @@ class Held:
     @property
     def words(self) -> str:
         """A sentence for the page."""
+        if self.verdict == "pending" and not self.gold["original"]:
+            return gettext("This example has no gold answer. The model cannot be judged.")
         if self.verdict == "pending" and not self.gold["perturbed"]:
             return gettext("Enter the correct answer after your change to check the model.")
         return verdicts.WORDS[self.verdict]

@@ -135,6 +135,11 @@ class Seen:
     fooled_today: int | None = None
 
     @property
+    def is_verified(self) -> bool:
+        """Whether the program confirms the answer to the changed example."""
+        return any(kind == "verified" for kind, _ in self.line)
+
+    @property
     def expected(self) -> tuple[str, ...]:
         """The gold answers to the example that the model has answered last."""
         newest = self.perturbed or self.original
@@ -689,7 +694,7 @@ def _so_far(held: judging.Held) -> str:
     """What is said of the original alone, before anything is tried."""
     found = held.judgements["original"]
     if found is None:
-        return ""
+        return "" if held.gold["original"] else held.words
     return gettext(WORDS["right_so_far"]) if found.right else gettext(verdicts.WORDS["wrong_on_original"])
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.help.judging import Held, is_confirmed
 from tableqa import verdicts
 
-Part = tuple[Literal["verdict", "answer", "expected", "confidence", "meaning"], str]
+Part = tuple[Literal["verdict", "answer", "expected", "confidence", "verified", "unverified"], str]
 
 LABELS = {
     "fooled": gettext_noop("Fooled"),
@@ -88,7 +88,9 @@ def parts(
         first = sentence.partition(". ")[0].removesuffix(".")  # the details have the rest
         return [("verdict", f"{first}.")]
     gold: Sequence[str] = ()
-    if perturbed is None:
+    if not held.gold["original"]:
+        label, answers = gettext("No gold answer"), original if perturbed is None else perturbed
+    elif perturbed is None:
         label, answers = gettext("Right on the original"), original
     else:
         label, answers = gettext(own.get(held.verdict, LABELS[held.verdict])), perturbed
@@ -99,7 +101,8 @@ def parts(
         line.append(("expected", gettext("expected: {answer}").format(answer=in_words(gold))))
     line.append(("confidence", confidence(score)))
     if perturbed is not None and of_meaning:
-        line.append(("meaning", gettext(MEANING_IN_SHORT[of_meaning])))
+        words = gettext(MEANING_IN_SHORT[of_meaning])
+        line.append(("verified", words) if of_meaning == "program" else ("unverified", words))
     return [part for part in line if part[1]]
 
 

@@ -55,7 +55,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
             "base": exercise.item.base,
             "data": data,
         }
-        feedback = context["feedback"] = practising.judge(task, exercise, envelope)
+        feedback = context["feedback"] = practising.judge(task, exercise, envelope, project)
         practising.keep(
             session=request.session,
             project=project,

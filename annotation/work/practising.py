@@ -7,9 +7,11 @@ and how many of its exercises they had right at first go (`PracticeDone`).
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
+
+from django.db.models import QuerySet
 
 from annotation import events
 from annotation.models import Batch, Person, PracticeDone, Project
@@ -61,13 +63,19 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
     return found
 
 
-def judge(task: TaskType, exercise: Exercise, envelope: object) -> Feedback:
-    """Look at a response as a submission would, and compare it with the expected one."""
+def judge(task: TaskType, exercise: Exercise, envelope: object, project: Project) -> Feedback:
+    """Look at a response as a submission would, and compare it with the expected one.
+
+    What is suggested follows the answer where an open batch of the project has that setting.
+    """
+    item = exercise.item
+    if _open(project, task, item.variant).filter(settings__suggestions="after").exists():
+        item = replace(item, settings={**item.settings, "suggestions": "after"})
     try:
-        response = task.receive(envelope if isinstance(envelope, Mapping) else {}, exercise.item)
+        response = task.receive(envelope if isinstance(envelope, Mapping) else {}, item)
     except Invalid as invalid:
         return Feedback(False, (), "", tuple(invalid.problems))
-    right, words = task.feedback(exercise.item, response, exercise.expected)
+    right, words = task.feedback(item, response, exercise.expected)
     return Feedback(right, tuple(words), exercise.why)
 
 
@@ -121,9 +129,11 @@ def keep(
 
 def asked(project: Project, task: TaskType, variant: str) -> bool:
     """Whether a batch of the project that is not closed asks for this practice set first."""
-    return Batch.objects.filter(
-        project=project, task_type=task.key, variant=variant, must_practise=True, closed_at__isnull=True
-    ).exists()
+    return _open(project, task, variant).filter(must_practise=True).exists()
+
+
+def _open(project: Project, task: TaskType, variant: str) -> QuerySet[Batch]:
+    return Batch.objects.filter(project=project, task_type=task.key, variant=variant, closed_at__isnull=True)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class AskewAdjudicate extends HTMLElement {
   }
 
   /* What Keys calls for a letter or a digit. */
-  choose([input], key) {
+  choose([{ input }], key) {
     if (input.matches("button")) {
       this.#press(`[data-key="${CSS.escape(input.dataset.key)}"]`, input);
       return;
@@ -63,7 +63,7 @@ class AskewAdjudicate extends HTMLElement {
     this.#isRestored = false;
     this.#keep();
     const letters = this.#chosen();
-    this.#announce(letters.length ? t`Chosen: ${letters.join(", ")}` : t`${key} is no longer chosen.`);
+    this.#announce(letters.length ? t`Chosen: ${letters.join(", ")}` : t`${this.keys.shown(key)} is no longer chosen.`);
   }
 
   /* What is pressed while a decision is on its way, or just after, belongs to no item that anybody has seen. A sign says so. */

@@ -20,7 +20,7 @@ import { Checklist } from "./checklist.js";
 import { Commits } from "./commits.js";
 import { comparisonKeys } from "./comparison-keys.js";
 import { applyConditions, empty, lackOf, offerAnswers, offerRanks, swapRanks } from "./conditions.js";
-import { Draft, LocalDraft, NoDraft, copyOf, digest, same } from "./draft.js";
+import { Draft, LocalDraft, NoDraft, copyOf, digest, same, waitAfter } from "./draft.js";
 import { Focus } from "./focus.js";
 import { AskewGrid } from "./grid.js";
 import { Guidelines } from "./guidelines.js";
@@ -51,6 +51,8 @@ class AskewAnnotate extends HTMLElement {
   #lastActive = Date.now();
   #lost = false;
   #unanswered = null; // the response of a submission that got no answer
+  #wish = null; // {response, tries} of a submission that waits for the server
+  #counting = null; // timer of the seconds until the next try
   #said = ""; // message beside the progress bar that stays until something is entered
   #held = new Map(); // what was said of each line of the contract
   #reading = null; // timer of what holds
@@ -86,7 +88,7 @@ class AskewAnnotate extends HTMLElement {
     this.checklist = new Checklist(this.places.checklist[0] ?? null, this.places.holds, this.places.ready[0] ?? null, onTable, (field) => (field === onTable ? this.#toTable() : this.#focusField(field)));
     this.practice = this.dataset.practice ?? this.dataset.hands ?? null;
     this.draft = this.practice ? new ("itemId" in this.dataset ? LocalDraft : NoDraft)() : new Draft({
-      saving: () => this.#state(t("Saving…")),
+      saving: () => this.#wish ?? this.#state(t("Saving…")),
       saved: (reply, response) => this.#onSaved(reply, response),
       failing: (problem, seconds) => this.#onFailing(problem, seconds),
       refused: (problem) => this.#onRefused(problem),
@@ -144,6 +146,7 @@ class AskewAnnotate extends HTMLElement {
     if (last && !this.#done.includes(last)) this.#done.push(last);
     this.#show(item, { first: true });
     if (!this.practice) setInterval(() => this.#ping(), PING);
+    addEventListener("online", () => this.#carryOut());
   }
 
   /* Further tables for the list of keys: those of the table in its mode, and those of the kind's own elements. */
@@ -177,6 +180,7 @@ class AskewAnnotate extends HTMLElement {
     this.#setProgress(assignment.progress, assignment.annotation ? 0 : 1);
     this.#closePanels();
     if (!first && !isBack && !this.#home) this.#forgetNotes();
+    if (!isBack && !this.#home) this.#wish = null;
     this.#silence();
     this.guidelines.begin(assignment.progress?.submitted ?? 0); // before the table is fitted to the room that is left
     this.checklist.begin();
@@ -197,6 +201,7 @@ class AskewAnnotate extends HTMLElement {
     const fits = this.#fill(kept && !conflict ? kept.response.data : stored);
     this.grid?.say(""); // what the table said last was of the item before
     this.#clearNotices();
+    if (first && recall(WISH).includes(assignment.id)) this.#notice(t("Your response is not submitted."), "note", "submit", () => this.submit(), t("Submit"));
     if (!fits) this.#notice(t("The saved changes do not fit this table. The original table is shown."));
     this.#state(held && !kept && !this.practice && !this.#home ? t`${said} Saved ${clock(held.saved_at)}`.trim() : said);
     this.#said = said;
@@ -307,14 +312,6 @@ class AskewAnnotate extends HTMLElement {
     if (id !== this.#current.id) return;
     this.#tell("item-suggested", detail);
     this.#refresh(); // what is missing, and which step is the current one
-  }
-
-  /* What the suggesters had said of the item that was just submitted, for kinds that tell it afterwards. */
-  async #askAfterwards(id) {
-    try {
-      const { suggestions } = await send("GET", `${this.dataset.api}assignments/${id}/suggestions/`);
-      if (suggestions) this.#tell("last-suggested", { suggestions });
-    } catch { /* it is only told, not needed */ }
   }
 
   #toggleMarked() {
@@ -486,22 +483,42 @@ class AskewAnnotate extends HTMLElement {
   /* Choose by key: among the inputs that share the key, the one whose group has no choice yet. Where several groups
      were all chosen when the item came (a submission that was undone), they are gone through once more. Of questions
      that are answered in turn, a key that the one whose turn it is does not have changes none of the others. */
-  choose(inputs, key) {
-    let input = this.#aim(inputs);
-    this.notices.querySelector("[data-topic=key]")?.remove();
+  choose(actions, text, typed) {
+    const inputs = actions.map(({ input }) => input);
+    let input = typed ? inputs[0] : this.#aim(inputs);
+    this.#clearNotices("key");
     if (!input) {
+      const key = this.keys.shown(text);
       const turn = this.#committing().find((group) => this.#isOpen(group));
       if (turn) return this.#notice(t`“${turn.dataset.label}” has no option ${key}. Nothing was changed.`, "note", "key");
       input = inputs.find((each) => each.closest("[data-field]").contains(document.activeElement));
       if (!input) return this.#notice(t("Every question is answered. Go to the one you want to change."), "note", "key");
     }
     if (input.matches("button")) return input.click();
-    if (input.type === "checkbox") input.checked = !input.checked;
-    else if (input.type === "radio") input.checked = true;
-    else return this.#write(input);
-    input.dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
-    if (input.type === "radio") input.focus(); // where it was pressed, should the submission be refused
-    this.#commit(input.closest("[data-field]"));
+    const group = input.closest("[data-field]");
+    const options = actions.filter((action) => group?.contains(action.input));
+    const goesOn = options.some(({ key }) => key.length > text.length); // one more digit makes another option of it
+    if (goesOn) input = options.find(({ key }) => key === text)?.input ?? null;
+    if (typed?.input?.type === "checkbox") typed.input.checked = !typed.input.checked; // it was the beginning of this one
+    if (input?.type === "checkbox") input.checked = !input.checked;
+    else if (input?.type === "radio") input.checked = true;
+    else if (input) return this.#write(input);
+    else for (const chosen of group.querySelectorAll("[type=radio]:checked")) chosen.checked = false; // no option has that number
+    (input ?? options[0].input).dispatchEvent(new Event("change", { bubbles: true })); // as if it had been clicked; whoever hears it may move on
+    if (input?.type === "radio") input.focus(); // where it was pressed, should the submission be refused
+    if (goesOn) {
+      this.keys.typed = { text, group, input };
+      this.#notice(t`Typed: ${text}. Type the next digit, or press Enter.`, "note", "key");
+    } else this.#commit(group);
+  }
+
+  /* Enter after a number: true where a further question is open, which Enter then leads to. */
+  endNumber({ group }) {
+    const [missing] = this.#missing();
+    if (!missing || missing[0] === group) return false;
+    this.#clearNotices("key");
+    this.#focusField(missing[0]);
+    return true;
   }
 
   /* The one of the inputs that their key acts on; undefined where the questions in turn have it for none that is open. */
@@ -518,13 +535,13 @@ class AskewAnnotate extends HTMLElement {
     return !group.querySelector(":checked") || this.#again.includes(group);
   }
 
-  /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. */
+  /* A choice was made, by key or pointer: when it was the last one that was open, the item is submitted. Where numbers of
+     several digits are typed, Enter does that. */
   #commit(group) {
     const turns = this.#committing();
     this.#again = this.#again.filter((one) => one !== group);
-    if (turns.includes(group) && !this.#again.length && turns.every((field) => field.querySelector(":checked"))) {
-      this.submit();
-    }
+    const isComplete = !this.#again.length && turns.every((field) => field.querySelector(":checked"));
+    if (turns.includes(group) && isComplete && !this.keys.takesNumbers(turns)) this.submit();
   }
 
   /* Whether something is written in every required text: a choice made before is kept, and submits nothing. */
@@ -569,9 +586,10 @@ class AskewAnnotate extends HTMLElement {
   #tellCommits(turns) {
     const [line] = this.places.commits;
     if (!line) return; // practice submits nothing
-    this.bar.toggleAttribute("data-choice-submits", turns.some((group) => this.#isOpen(group)) && this.#isWritten());
+    const submits = turns.length > 0 && this.#isWritten() && !this.keys.takesNumbers(turns);
+    this.bar.toggleAttribute("data-choice-submits", submits && turns.some((group) => this.#isOpen(group)));
     // Before the person has written, and while another question is open, a choice submits nothing.
-    line.hidden = !turns.length || !this.#isWritten() || this.#followUps().some((group) => this.#isOpen(group));
+    line.hidden = !submits || this.#followUps().some((group) => this.#isOpen(group));
     if (!turns.length || turns.at(-1).contains(line)) return;
     for (const sentence of line.children) sentence.textContent = sentence.dataset[turns.length > 1 ? "several" : "single"];
     turns.at(-1).append(line);
@@ -682,6 +700,8 @@ class AskewAnnotate extends HTMLElement {
     this.#active();
     this.#confirmed = [];
     this.#clearNotices("submit");
+    this.#clearNotices("key");
+    this.#giveUp(); // what was to be submitted is what was here before
     this.#unsay();
     this.#announce("");
     if (this.dataset.practice) this.bar.querySelector("[data-feedback]").hidden = true; // it was about what was here before
@@ -843,18 +863,68 @@ class AskewAnnotate extends HTMLElement {
   #onSaved(reply, response) {
     this.#hidden("revision", reply.revision);
     this.#current = { ...this.#current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
-    this.#state(this.draft.unsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
-    this.#clearNotices("connection");
+    if (this.#wish) setTimeout(() => this.#carryOut());
+    else {
+      this.#state(this.draft.unsaved ? t("Saving…") : t`Saved ${clock(reply.saved_at)}`);
+      this.#clearNotices("connection");
+    }
+    if (reply.closed) this.#notice(t("This batch is closed. Your draft is saved under “My work” and cannot be submitted."), "problem", "closed");
+    else this.#clearNotices("closed");
     if (reply.violations) this.#take(reply, response);
     this.#refresh();
   }
 
   #onFailing(problem, seconds) {
-    this.#state(t`Not saved. Retrying in ${seconds} s`, true);
+    if (this.#wish) return; // its own next try saves the response as well
     const words = problem.signedOut
       ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then saving resumes here.")
       : t`${problem.message} Your entries are stored in this browser and saved as soon as possible.`;
-    this.#notice(words, "problem", "connection");
+    this.#countDown(t("Not saved"), words, seconds, () => this.draft.flush());
+  }
+
+  /* A submission got no answer. It stays what the person wants until the response is changed: it is sent again, and until the
+     server has answered the page says that it is not submitted. */
+  #submitLater(response, problem) {
+    const tries = this.#wish?.tries ?? 0;
+    this.#wish = { response, tries: tries + 1 };
+    remember(WISH, [this.#current.id]);
+    const words = problem.signedOut
+      ? t("You are signed out. Your response is stored in this browser. Sign in again in another tab, then it is submitted.")
+      : t`${problem.message} Your response is stored in this browser and submitted as soon as the server answers.`;
+    this.#countDown(t("Saved, not submitted"), words, waitAfter(tries), () => this.#carryOut());
+  }
+
+  #carryOut() {
+    if (!this.#wish || this.#home || this.#lost) return;
+    if (this.#sending) setTimeout(() => this.#carryOut(), 1000);
+    else this.#send(this.#wish.response);
+  }
+
+  #giveUp() {
+    if (!this.#wish) return;
+    this.#wish = null;
+    this.#clearNotices("connection");
+    this.#state(this.draft.unsaved ? t("Not saved") : t("Saved, not submitted"), true);
+  }
+
+  /* Say what has failed, count down the seconds until it is tried again, and try. Only the words are read out. */
+  #countDown(state, words, seconds, retry) {
+    this.#state(state, true);
+    this.#notice(words, "problem", "connection", retry, t("Try now"));
+    const button = this.notices.querySelector("[data-topic=connection] > button");
+    const place = button.previousElementSibling.matches("[data-seconds]") ? button.previousElementSibling : make("span", { ariaHidden: "true" });
+    place.dataset.seconds = "";
+    button.before(place, " ");
+    let left = seconds;
+    const tell = () => { place.textContent = left ? t`Retrying in ${left} s` : ""; };
+    tell();
+    this.#counting = setInterval(() => {
+      left -= 1;
+      tell();
+      if (left) return;
+      clearInterval(this.#counting);
+      retry();
+    }, 1000);
   }
 
   #onRefused(problem) {
@@ -868,6 +938,7 @@ class AskewAnnotate extends HTMLElement {
   }
 
   #onStale(draft) {
+    this.#giveUp();
     this.#state(t("Not saved: this item was changed in another window"), true);
     this.#choose(this.#envelope(this.#collect()), draft);
   }
@@ -1002,10 +1073,8 @@ class AskewAnnotate extends HTMLElement {
       this.#done.push(answer.annotation.id);
       this.guidelines.count();
       remember(this.#store(), this.#done);
-      const { id, suggests } = this.#current;
       this.#advance(t("Previous item submitted."), answer.next, 1);
       this.#workChanged();
-      if (suggests === "after") this.#askAfterwards(id);
     });
   }
 
@@ -1178,6 +1247,7 @@ class AskewAnnotate extends HTMLElement {
     if (!this.#home) return;
     const { item } = this.#leavePast();
     this.#show(item, { isBack: true });
+    this.#carryOut();
   }
 
   /* Withdraw an earlier submission and open its item. Resolves to the problem if it is refused, else null. */
@@ -1227,8 +1297,13 @@ class AskewAnnotate extends HTMLElement {
         this.#sendAgain();
         return true;
       }
-      if (action === "submit" && problem.passing) this.#unanswered ??= body.response;
       this.draft.resume();
+      if (action === "submit" && problem.passing) {
+        this.#unanswered ??= body.response;
+        this.#submitLater(body.response, problem);
+        return true;
+      }
+      if (action === "submit") this.#giveUp();
       if (problem.code === "invalid_response") this.#onInvalid(problem);
       else if (problem.code === "unmet_conditions") this.#askToConfirm(problem);
       else if (PLACE_GONE.has(problem.code)) this.#lose(problem);
@@ -1291,6 +1366,7 @@ class AskewAnnotate extends HTMLElement {
   async #lose(problem) {
     if (this.#lost) return;
     this.#lost = true;
+    this.#giveUp();
     if (problem.code === "batch_closed") this.#waiting = [];
     const { id } = this.#current;
     this.draft.change(this.#envelope(this.#collect()));
@@ -1369,6 +1445,7 @@ class AskewAnnotate extends HTMLElement {
   // --- saying things -----------------------------------------------------------------------------------------------
 
   #state(words, bad = false) {
+    clearInterval(this.#counting);
     const place = document.querySelector("[data-saved]");
     place.textContent = words;
     place.classList.toggle("bad", bad);
@@ -1485,6 +1562,7 @@ const PLACES = {
   commits: "[data-commits]",
 };
 const PAST = "askew:past"; // whether the strip of earlier items was left open in this browser
+const WISH = "askew:not-submitted"; // the item whose submission has got no answer
 const ANSWER = "answer-"; // topics of notices with answers to questions
 const LISTED = 100; // changes that are listed one by one
 const PLACE_GONE = new Set(["place_taken", "batch_closed", "decided", "already_submitted"]);

@@ -63,7 +63,7 @@ export function offerRanks(field, answers) {
   });
 }
 
-/* Offer the answers of an item in a field that chooses among them, before its own options. Their keys are 1 to 9. */
+/* Offer the answers of an item in a field that chooses among them, before its own options. Their keys are their numbers. */
 export function offerAnswers(field, answers) {
   for (const label of field.querySelectorAll("label[data-answer]")) label.remove();
   const own = field.querySelector("label");
@@ -77,14 +77,10 @@ export function offerAnswers(field, answers) {
     title.dataset.name = "";
     const label = document.createElement("label");
     label.dataset.answer = "";
-    label.append(input, title);
-    if (place < 9) {
-      input.dataset.key = number;
-      const key = Object.assign(document.createElement("kbd"), { className: "with-scripts", textContent: number });
-      key.dataset.shortcut = `${name}:${number}`;
-      label.append(key);
-    }
-    label.append(Object.assign(document.createElement("small"), { dir: "auto", textContent: answer }));
+    input.dataset.key = number;
+    const key = Object.assign(document.createElement("kbd"), { className: "with-scripts", textContent: number });
+    key.dataset.shortcut = `${name}:${number}`;
+    label.append(input, title, key, Object.assign(document.createElement("small"), { dir: "auto", textContent: answer }));
     field.insertBefore(label, own);
   });
 }

@@ -174,7 +174,7 @@ export class Draft {
       this.#revision = 0;
       this.resume();
     } else if (problem.passing) {
-      const seconds = BACK_OFF[Math.min(this.#failures, BACK_OFF.length - 1)];
+      const seconds = waitAfter(this.#failures);
       this.#failures += 1;
       this.#timer = setTimeout(() => this.flush(), seconds * 1000);
       this.handlers.failing(problem, seconds);
@@ -252,6 +252,9 @@ export function copyOf(id) {
     return null;
   }
 }
+
+/* Seconds from a failed try to the next one, by the number of failures before it. */
+export const waitAfter = (failures) => BACK_OFF[Math.min(failures, BACK_OFF.length - 1)];
 
 function sweep() {
   try {

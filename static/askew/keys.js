@@ -7,11 +7,14 @@
 import { t } from "./language.js";
 
 const STORE = "askew:keys";
+const DIGIT = /^[\d-]$/u;
+const NUMBER = /^-?\d+$/u;
 
 export class Keys {
   #actions;
   #dialog = null;
   #list = null; // a promise, once somebody has asked for it
+  typed = null; // {text, group, input}: digits that may begin a longer key, set by the page's choose()
 
   /* actions: [{name, key, label, run(event)}]; sections() -> further tables for the dialog, [{title, rows: [[keys], text]}], or a
      promise of them. */
@@ -26,6 +29,11 @@ export class Keys {
 
   get off() {
     return Boolean(this.own.off);
+  }
+
+  /* Whether an option in one of these groups has a key of several digits: then no key of theirs alone says what is meant. */
+  takesNumbers(groups) {
+    return this.table().some(({ key, input }) => NUMBER.test(key) && key.length > 1 && groups.some((group) => group.contains(input ?? null)));
   }
 
   /* Every action with the key it has for this person. */
@@ -76,20 +84,34 @@ export class Keys {
   }
 
   #onKey(event) {
+    const { typed } = this;
+    if (!event.repeat && event.key !== "Shift") this.typed = null;
     if (this.off && event.key !== "Escape") return;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (document.querySelector("dialog[open]") || writes(event.target)) return;
     // Enter has its own meaning on what can be pressed; on a choice it has none that anybody wants.
     if (event.key === "Enter" && event.target.closest("button, a, summary, input:not([type=radio], [type=checkbox])")) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const found = this.table().filter((action) => action.key.toLowerCase() === key.toLowerCase());
+    const { text = key, found, goesOn = null } = this.#matching(key, typed);
     if (!found.length) return;
     // In an open panel nothing answers the item that lies behind it.
     if (event.target.closest("details[data-panel][open]") && (!found[0].run || found[0].name === "submit")) return;
     event.preventDefault();
     if (event.repeat || this.page.commits?.ignores(key)) return;
+    if (typed && key === "Enter" && this.page.endNumber(typed)) return;
     if (found[0].run) found[0].run(event);
-    else this.page.choose(found.map((action) => action.input), shown(found[0].key));
+    else this.page.choose(found, text, goesOn);
+  }
+
+  /* What a key stands for. The keys of many options are numbers of several digits: a digit that goes on with the number typed
+     so far belongs to it, and any other one begins anew. */
+  #matching(key, typed) {
+    const table = this.table();
+    const beginning = (text) => table.filter(({ key: own, input }) => input && NUMBER.test(own) && own.startsWith(text));
+    const longer = typed && DIGIT.test(key) ? beginning(typed.text + key).filter(({ input }) => typed.group.contains(input)) : [];
+    if (longer.length) return { text: typed.text + key, found: longer, goesOn: typed };
+    const numbers = DIGIT.test(key) ? beginning(key) : [];
+    return { found: numbers.length ? numbers : table.filter((action) => action.key.toLowerCase() === key.toLowerCase()) };
   }
 
   // --- the dialog --------------------------------------------------------------------------------------------------

@@ -373,7 +373,7 @@ export class AskewPrediction extends HTMLElement {
     this.toggleAttribute("data-moment", said.fooled_today > 0);
     this.parts.looks.hidden = !last;
     look(this.parts.original, original);
-    look(this.parts.perturbed, perturbed);
+    look(this.parts.perturbed, perturbed, line.some(([kind]) => kind === "verified"));
     list(this.parts.expected, last?.expected ?? []);
     const compared = forms ? t` Compared: ${forms[0]} and ${forms[1]}.` : "";
     write(this.parts.words, this.dataset[`sentence${verdict}`] ?? `${words}${compared}`);
@@ -450,7 +450,8 @@ function brief(parts) {
   return parts.map(([, text]) => text).join(" · ");
 }
 
-function look(place, said) {
+/* Right is green only where the answer that it rests on is verified. */
+function look(place, said, isVerified = true) {
   place.hidden = !said;
   if (!said) return;
   const answers = said.answers.filter((text) => text.trim());
@@ -458,7 +459,7 @@ function look(place, said) {
   const state = place.querySelector(".state");
   state.hidden = said.right === null;
   state.textContent = said.right ? t("right") : t("wrong");
-  state.dataset.kind = said.right ? "good" : "bad";
+  state.dataset.kind = !said.right ? "bad" : isVerified ? "good" : "open";
 }
 
 function list(place, texts) {

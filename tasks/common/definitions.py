@@ -345,7 +345,7 @@ def value_of(option: Any) -> str:
 
 
 def key_of(option: Any, number: int, *, of_answers: bool) -> str:
-    """The shortcut of the option with this number, from 1. Beside the answers of an example, which have 1 to 9, it is 0."""
+    """The shortcut of the option with this number, from 1. Beside the answers of an example, which have theirs, it is 0."""
     own = option.get("key") if isinstance(option, Mapping) else None
     usual = 0 if of_answers else number
     return str(usual if own is None else own).lower()

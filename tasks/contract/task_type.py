@@ -99,8 +99,8 @@ class TaskType(Deciding, Responding):
         """People per item unless the batch says otherwise: 3 where labels are compared, else 1."""
         return 1 if self.making else 3
 
-    def suggests(self, item: Item) -> Literal["before", "after", ""]:
-        """When a person gets suggestions: before the answer, after it, or never ("")."""
+    def suggests(self, item: Item) -> Literal["before", ""]:
+        """Whether a person gets suggestions: before the answer, or never ("")."""
         return ""
 
     def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,13 +102,14 @@ class QuestionType(LabelTask, Preparing, Suggesting):
         "type": "object",
         "properties": {
             "suggestions": {
-                "enum": ["after", "before", "never"],
-                "default": "after",
+                "enum": ["never", "before", "after"],
+                "default": "never",
                 "title": gettext_noop("Suggestions"),
                 "description": (
                     gettext_noop(
                         "When to show what the lexical rule and a model suggest. Shown before the "
-                        "answer, suggestions bias people towards agreement."
+                        "answer, suggestions bias people towards agreement. Shown after it, they train people: "
+                        "this happens in practice only."
                     )
                 ),
             },
@@ -127,9 +128,18 @@ class QuestionType(LabelTask, Preparing, Suggesting):
             said["combined"] = question_types.combined(rule, model).to_dict()
         return Prepared({"suggestions": said})
 
-    def suggests(self, item: Item) -> Literal["before", "after", ""]:
-        when = item.settings.get("suggestions", "after")
-        return when if when in ("before", "after") and item.inputs.get("suggestions") else ""
+    def suggests(self, item: Item) -> Literal["before", ""]:
+        """Before the label where the batch says so. After a label of its own no item of a batch shows any."""
+        shown = item.settings.get("suggestions") == "before" and item.inputs.get("suggestions")
+        return "before" if shown else ""
+
+    def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
+        right, words = super().feedback(item, response, expected)
+        if item.settings.get("suggestions") == "after":
+            rule = question_types.lexical(item.example.question, item.example.table, item.example.answers)
+            message = gettext("Suggested by the lexical rule: {label}")
+            words = [*words, message.format(label=rule.label or gettext("nothing"))]
+        return right, words
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """A line for each suggester: [{"by", "label", "why"}]; nothing is computed anew."""

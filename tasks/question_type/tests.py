@@ -82,14 +82,23 @@ def test_the_rule_always_says_something_and_a_model_where_one_was_asked() -> Non
     assert labels(frozen({"label": "reasoning"}))["model"] == "reasoning", "where only the label was kept"
 
 
-@pytest.mark.parametrize(("setting", "when"), [("after", "after"), ("before", "before"), ("never", "")])
+@pytest.mark.parametrize(("setting", "when"), [("after", ""), ("before", "before"), ("never", "")])
 def test_a_batch_says_when_suggestions_are_shown(setting: str, when: str) -> None:
     assert task.suggests(frozen(suggestions=setting)) == when
 
 
-def test_without_a_word_from_the_batch_they_come_after_the_answer() -> None:
-    assert task.settings_schema["properties"]["suggestions"]["default"] == "after"
-    assert task.suggests(frozen()) == "after"
+def test_without_a_word_from_the_batch_they_never_come() -> None:
+    assert task.settings_schema["properties"]["suggestions"]["default"] == "never"
+    assert task.suggests(frozen()) == ""
+
+
+def test_in_practice_the_rule_may_follow_the_answer() -> None:
+    response = task.parse({"label": "reasoning"}, frozen())
+    words = [
+        task.feedback(frozen(**settings), response, response)[1]
+        for settings in ({}, {"suggestions": "after"})
+    ]
+    assert words == [[], ["Suggested by the lexical rule: extraction"]]
 
 
 def test_they_are_never_part_of_what_an_item_shows() -> None:

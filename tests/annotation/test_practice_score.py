@@ -119,3 +119,21 @@ def test_a_batch_whose_limit_of_today_is_reached_is_not_where_it_leads(world: Wo
     page = client.get(f"{PAGE}?score=1")
 
     assert f"/batches/{limited.public_id}/annotate/" not in page.content.decode()
+
+
+def test_suggestions_follow_an_answer_of_practice_only_where_a_batch_wants_it(
+    world: World, client: Client
+) -> None:
+    client.force_login(world.ada)
+
+    def told() -> list[str]:
+        exercise = practising.exercises(TASK)[0]
+        envelope = TASK.envelope(exercise.expected, exercise.item)
+        body = {"variant": "", "number": 1, "response": envelope}
+        words: list[str] = client.post(f"/api{PAGE}", body, content_type="application/json").json()["words"]
+        return words
+
+    world.batch(size=1)
+    assert told() == []
+    world.batch(size=1, settings={"suggestions": "after"})
+    assert told()[0].startswith("Suggested by the lexical rule: ")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 from django.test import Client
 
-from annotation.help import predicting
+from annotation.help import judging, predicting, verdict_line
 from annotation.models import Annotation, Assignment, Batch, Try
 from predictor import client as predictors
 from tableqa import Example, Table
@@ -229,8 +229,26 @@ class TestTheCountOfToday:
     def test_has_nothing_that_no_program_confirms(self, checks: Callable[..., predicting.Seen]) -> None:
         nonsense = checks("Alien", "in the year of the cat")
         assert (nonsense.verdict, nonsense.fooled_today) == ("fooled", None)
-        assert nonsense.line[-1] == ("meaning", "unverified")
+        assert nonsense.line[-1] == ("unverified", "unverified")
         verified = checks("Alien", "2001")
-        assert (verified.fooled_today, verified.line[-1]) == (1, ("meaning", "verified"))
+        assert (verified.fooled_today, verified.line[-1]) == (1, ("verified", "verified"))
         assert checks("Heat", "in the year of the dog").fooled_today is None
         assert checks("Heat", "2001").fooled_today == 2
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_without_a_gold_answer_nothing_is_called_right(changed: bool) -> None:
+    bare = Example("x", "when did Heat come out?", Table(["Film", "Year"], [["Heat", "1995"]]), [])
+    asked = judging.Asked(bare, bare if changed else None)
+    said = {"answers": ["1995"], "text": "1995"}
+    held = judging.hold(asked, said, said if changed else None)
+    line = verdict_line.parts(
+        held,
+        original=["1995"],
+        perturbed=["1995"] if changed else None,
+        score=0.95,
+        of_meaning="",
+        own={},
+    )
+    assert line == [("verdict", "No gold answer"), ("answer", "1995"), ("confidence", "very sure")]
+    assert held.words == "This example has no gold answer. The model cannot be judged."

@@ -246,7 +246,3 @@ def test_everybody_can_use_the_pages(world: World, new_context: NewContext, live
             expect(page.get_by_role("meter", name="BLEU")).to_be_visible()
             expect(page.get_by_role("meter", name="People")).to_be_visible()
         finds_the_page_accessible(page)
-    page = annotating(new_context, live_server.url, world.bo, world.batch("question_type", overlap=1))
-    page.keyboard.press("1")
-    expect(page.locator("askew-said")).to_contain_text("The last question:")
-    finds_the_page_accessible(page)

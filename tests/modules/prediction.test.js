@@ -26,6 +26,7 @@ function byQuestion({ body: { kind, response } }) {
   return isFooling ? REPLIES.fooled : question === RIGHT ? REPLIES.right : REPLIES.original;
 }
 
+const GREEN = ".prediction[data-verdict=fooled] [data-part=line]:has(> .verified)"; // as in askew.css
 const asked = (page) => page.server.sent("POST", "/predictions/");
 const kinds = (page) => asked(page).map(({ body }) => body.kind);
 
@@ -59,6 +60,7 @@ test("a preview is asked for 300 ms after the last letter, once the draft is sav
   assert.equal(page.server.sent("PUT", "/draft/")[0].body.response.data.question, RIGHT);
   assert.deepEqual(answers(page), ["1995", "1995"]);
   assert.deepEqual(line(page), ["Still right", "1995", "fairly sure75 %", "unverified"]);
+  assert.equal(part(page, "perturbed").querySelector(".state").dataset.kind, "open", "right, but not verified");
   assert.equal(page.all("td.looked").length, 1);
   assert.match(textOf(page, "facts"), /fairly sure \(75 %\).* · used .*Year/);
 });
@@ -488,6 +490,7 @@ test("fooling the model is no moment as long as nothing verifies the answer", as
   await passes(page, 400);
   assert.equal(box(page).dataset.verdict, "fooled");
   assert.deepEqual(line(page), ["Fooled", "1900", "expected: 1995≠ 1995", "fairly sure75 %", "unverified"]);
+  assert.equal(page.all(GREEN).length, 0, "nothing is green that nobody verified");
   const confidence = page.find(".says .confidence");
   assert.equal(confidence.querySelector(".in-short").textContent, "75 %");
   assert.equal(confidence.title, "fairly sure");
@@ -504,6 +507,7 @@ test("a check that verifiably fools the model is a moment with the count of toda
   await passes(page, 100);
   assert.equal(box(page).dataset.verdict, "fooled");
   assert.equal(line(page).at(-1), "verified");
+  assert.equal(page.all(GREEN).length, 1);
   assert.equal(textOf(page, "today"), "");
   assert.equal(box(page).hasAttribute("data-moment"), false);
   page.press("Escape", "c");

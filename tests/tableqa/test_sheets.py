@@ -171,6 +171,15 @@ def test_a_text_table_has_columns_of_equal_width() -> None:
     assert len({len(line) for line in lines[2:5]}) == 1
 
 
+def test_every_form_has_the_intervals_that_a_note_speaks_of() -> None:
+    columns = (Column("Model", numeric=False), Column("Em"))
+    rows = ((text("small"), share(Estimate(0.79827, 0.75, 0.84, 100))),)
+    found = Sheet("em", "Em", columns, rows, note="Percentages with 95 % CI.")
+    for form in (as_text, as_markdown, as_latex, as_html):
+        assert "75.00 to 84.00" in form(found).replace("–", " to "), form
+    assert "75" in as_csv(found)
+
+
 def test_rows_have_as_many_cells_as_there_are_columns() -> None:
     with pytest.raises(ValueError, match="row 0 has 1 cells for 2 columns"):
         Sheet("x", "X", (Column("a"), Column("b")), ((text("only"),),))
@@ -197,7 +206,7 @@ def test_a_list_of_figures_reads_on_a_terminal_with_its_intervals() -> None:
     sheet = listed(
         "films", "Films", ("name", "n"), [("a|b", figure(Estimate(0.5, 0.25, 0.75, 3))), ("c", "–")]
     )
-    assert as_text(sheet, details=True).split("\n")[2:5] == [
+    assert as_text(sheet).split("\n")[2:5] == [
         "name                       n",
         "a|b   0.500 (0.250 to 0.750)",
         "c                          –",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.core.management.base import BaseCommand
 from tableqa.sheets import Sheet, as_csv, as_html, as_latex, as_markdown, as_text
 
 FORMS: Mapping[str, Callable[[Sheet], str]] = {
-    "text": partial(as_text, details=True),
+    "text": as_text,
     "markdown": as_markdown,
     "latex": as_latex,
     "html": as_html,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.test import Client
 
-from annotation.journeys import adjudicating
+from annotation.journeys import adjudicating, assigning
 from annotation.models import Annotation, Batch, ModelAnswer, Source
 from annotation.models import Example as StoredExample
 from tableqa import Example, Table
@@ -59,6 +59,15 @@ def submitted(world: World, client: Client) -> list[Any]:
     """What was submitted, in order."""
     rows = Annotation.objects.filter(response__isnull=False).order_by("pk")
     return [row.response["data"] for row in rows if row.response]
+
+
+def close(world: World, client: Client) -> None:
+    for batch in Batch.objects.all():
+        assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+
+
+def reopen(world: World, client: Client) -> None:
+    Batch.objects.update(closed_at=None)
 
 
 def rated(world: World, number: int = 3) -> Source:

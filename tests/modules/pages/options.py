@@ -1,0 +1,170 @@
+"""Pages whose options are typed: of every shipped definition, of every task type with keys, and of scales of many steps."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from django.test import Client
+
+from annotation.journeys import assigning, defining
+from annotation.models import Annotation, Assignment, Batch, Draft
+from annotation.studying import definitions
+from tableqa import Example, Table
+from tasks.common.defined import DefinedTask
+from tasks.common.fields import Question, Scale
+from tasks.contract import Invalid, Item
+from tests.annotation.cast import NOON, World
+from tests.modules.pages import cells, judging
+
+OWN: dict[str, dict[str, Any]] = {
+    "negative": {"name": "level", "type": "scale", "min": -11, "max": -9},
+    "tens": {"name": "level", "type": "scale", "min": 9, "max": 11},
+    "options": {
+        "name": "level",
+        "type": "choice",
+        "options": [f"option {number}" for number in range(1, 12)],
+    },
+    "several": {
+        "name": "level",
+        "type": "multi_choice",
+        "options": [f"o{number}" for number in range(1, 12)],
+    },
+    "answers": {"name": "level", "type": "choice", "of": "answers", "options": ["none"]},
+}
+BY_NAME: dict[str, list[dict[str, Any]]] = {
+    **{name: [field] for name, field in OWN.items()},
+    "two_scales": [OWN["tens"], {"name": "other", "type": "scale", "min": 9, "max": 11}],
+    "mixed": [{"name": "few", "type": "scale", "min": 1, "max": 3}, OWN["tens"]],
+}
+ANSWERS = {"answers": 11}
+KINDS: dict[str, dict[str, Any]] = {"question_type": {}, "question_paraphrase": {"variant": "word"}}
+
+
+def names(world: World, client: Client) -> list[str]:
+    """The definitions: those that come with Askew, but for one whose fields are cells and text, and those of this file."""
+    has_cells = [name for name in definitions.shipped() if "cells" in str(definition(name)["fields"])]
+    assert has_cells == ["question_answering"]
+    return [name for name in [*definitions.shipped(), *BY_NAME] if name not in has_cells]
+
+
+def definition(name: str) -> dict[str, Any]:
+    shipped = definitions.shipped()
+    if name in shipped:
+        return dict(shipped[name])
+    fields = BY_NAME[name]
+    shows = ["question", "table", "answers"]
+    decide = {"field": fields[0]["name"]}
+    return {"title": "T", "instruction": "Look", "shows": shows, "fields": fields, "decide": decide}
+
+
+def batch(world: World, client: Client, name: str) -> str:
+    """Ada's first item of a batch with one item for each option of the definition."""
+    data = defining.define(
+        project=world.project, name="typed", data=definition(name), by=world.mara, now=NOON
+    )
+    task = data.task()
+    examples = [example(number, name) for number in range(len(responses_to(task, Item(example(0, name)))))]
+    source = world.import_written(*examples)
+    batch = assigning.plan_batch(
+        project=world.project,
+        task=task,
+        name="Typed",
+        sample=assigning.Sample(sources=[source]),
+        by=world.mara,
+        now=NOON,
+    )
+    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    client.force_login(world.ada)
+    return f"/batches/{batch.public_id}/annotate/"
+
+
+def example(number: int, name: str) -> Example:
+    answers = [f"Film {place}" for place in range(ANSWERS.get(name, 3))]
+    return Example(
+        f"p-{number}", f"which? ({number})", Table(["Film"], [[answer] for answer in answers]), answers
+    )
+
+
+def responses(world: World, client: Client) -> list[dict[str, Any]]:
+    """For each option of the definition a response that has it: the fields that are asked, in order."""
+    batch = Batch.objects.get(name="Typed")
+    task, item = batch.task(), Item(batch.items.earliest("pk").example.example())
+    assert isinstance(task, DefinedTask)
+    return responses_to(task, item)
+
+
+def responses_to(task: DefinedTask, item: Item) -> list[dict[str, Any]]:
+    found = []
+    for field in task.fields:
+        for value in values_of(task, field, item):
+            each = [
+                [value] if other is field else values_of(task, other, item) or [other.empty]
+                for other in task.fields
+            ]
+            found.append(
+                next(data for data in map(dict, pairs(task, each)) if holds(task, item, field, data))
+            )
+    return found
+
+
+def pairs(task: DefinedTask, values: list[list[Any]]) -> Any:
+    names = [field.name for field in task.fields]
+    return (zip(names, each, strict=True) for each in product(*values))
+
+
+def holds(task: DefinedTask, item: Item, field: Question, data: dict[str, Any]) -> bool:
+    """Whether the response is complete, and its field is asked. Fields that are not asked are left out."""
+    try:
+        response = task.parse(data, item)
+    except Invalid:
+        return False
+    asked = {name: value for name, value in data.items() if getattr(response, name) not in ("", (), None)}
+    is_asked = field.name in asked
+    if is_asked:
+        for name in [name for name in data if name not in asked]:
+            del data[name]
+    return is_asked
+
+
+def values_of(task: DefinedTask, field: Question, item: Item) -> list[Any]:
+    """The values of a response with one option chosen; none for what has no options."""
+    if isinstance(field, Scale):
+        return [int(step) for step in field.values]
+    numbers = [str(place + 1) for place in range(len(item.example.answers))]
+    of_answers = type(field).__name__ in ("AnswerChoice", "AnswerMultiChoice")
+    values = [*(numbers if of_answers else []), *field.values]
+    if field.kind == "choices" and "Rank" not in type(field).__name__:
+        return [[value] for value in values]
+    if "Rank" in type(field).__name__:
+        return [list(field.values) or list(item.example.answers)]
+    if field.kind == "choice":
+        return values
+    return ["Written."] if field.kind == "text" and field.required else []
+
+
+def submitted(world: World, client: Client) -> list[Any]:
+    """The fields of each response that are not empty, in the order of submission."""
+    rows = Annotation.objects.filter(response__isnull=False).order_by("pk")
+    return [filled(row.response["data"]) for row in rows if row.response]
+
+
+def drafts(world: World, client: Client) -> list[Any]:
+    """What is saved of items that are not submitted."""
+    rows = Draft.objects.filter(assignment__state=Assignment.State.LEASED).order_by("pk")
+    return [filled(row.response["data"]) for row in rows]
+
+
+def filled(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value not in ("", [], None)}
+
+
+def of_kind(world: World, client: Client, kind: str) -> str:
+    """The first item of a batch of a task type that comes with Askew."""
+    if kind in ("answer_rating", "metric_failure", "question_screening"):
+        return judging.batch_over_rated(world, client, kind)
+    if kind == "cell_relevance":
+        return cells.batch(world, client, kind, "marked")
+    if kind == "pair":
+        return judging.pair(world, client)
+    return judging.batch(world, client, kind, **KINDS[kind])
