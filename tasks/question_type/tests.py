@@ -94,10 +94,10 @@ def test_without_a_word_from_the_batch_they_never_come() -> None:
 
 def test_in_practice_the_rule_may_follow_the_answer() -> None:
     response = task.parse({"label": "reasoning"}, frozen())
-    words = [
-        task.feedback(frozen(**settings), response, response)[1]
-        for settings in ({}, {"suggestions": "after"})
-    ]
+    without, after = (
+        task.feedback(item, response, response)[1] for item in (frozen(), frozen(suggestions="after"))
+    )
+    words = [without, after]
     assert words == [[], ["Suggested by the lexical rule: extraction"]]
 
 

@@ -155,7 +155,7 @@ def test_the_job_of_a_file_that_holds_something_else_fails_with_its_line(
     assert run.state == Job.State.FAILED
     assert words in run.error
     assert words in rea.get(answer["Location"]).content.decode().replace("&#x27;", "'")
-    assert not Path(settings.MEDIA_ROOT, Upload.objects.get().file.name).exists()
+    assert not Path(settings.MEDIA_ROOT, str(Upload.objects.get().file.name)).exists()
     assert sent(rea, release, "TAPEX", said(release)).state == Job.State.DONE
 
 
