@@ -499,6 +499,43 @@ def test_a_name_is_found_in_another_unicode_form(
     assert taken.reason == "Ask Erased person."
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Max Groß", "MAX GROSS"),
+        ("Max Gross", "max groß"),
+        ("Sean O'Brien", "Sean O’Brien"),
+        ("Anna-Lena Pohl", "Anna\u2011Lena Pohl"),
+        ("王小明", "王小明"),
+    ],
+)
+def test_a_name_is_found_as_others_type_it(world: World, name: str, written: str) -> None:
+    Person.objects.filter(pk=world.ada.pk).update(name=name)
+    taken = world.take(world.batch(), "bo")
+    assert taken is not None
+    around = "问{}老师" if name == "王小明" else "Ask __{}__ or _{}_."
+    annotating.skip(assignment=taken, reason=around.format(written, written), now=NOON)
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    taken.refresh_from_db()
+    assert taken.reason == around.format(NOBODY, NOBODY)
+
+
+@pytest.mark.parametrize("name", ["label", "studio"])
+def test_a_name_that_is_a_part_of_a_word_of_code_leaves_it(world: World, name: str) -> None:
+    Person.objects.filter(pk=world.ada.pk).update(name=name)
+    ids = {"tool": "label_studio", "note": f"_{name}_"}
+    job = Job.objects.create(
+        project=world.project, kind="study", ids=ids, made_at=NOON, heartbeat=NOON, state="done"
+    )
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    job.refresh_from_db()
+    assert job.ids == {"tool": "label_studio", "note": f"_{NOBODY}_"}
+
+
 def test_own_views_go_where_there_is_no_name(world: World) -> None:
     Person.objects.filter(pk=world.ada.pk).update(name="", email=None)
     view = {"project": world.project, "made_by": world.ada, "made_at": NOON, "query": "q=mine"}
