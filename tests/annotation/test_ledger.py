@@ -416,6 +416,25 @@ def test_rows_cannot_be_changed_and_hold_nothing_but_keys_and_numbers(world: Wor
     assert lines(world) == before, "the row outlives what it is about"
 
 
+@pytest.mark.parametrize("name", ["pay", "EUR", "what"])
+def test_a_name_that_is_a_word_of_pay_leaves_the_sheets_when_it_is_erased(world: World, name: str) -> None:
+    batch = world.batch()
+    clock = Clock(world, batch)
+    for day, rate in enumerate((36, 72, 108)):
+        pay(world, NOON + (day - 1) * DAY, currency="EUR", per_hour=rate)
+        mine = world.take(batch, "bo")
+        assert mine is not None
+        clock.submit(mine, 120, NOON + day * DAY - timedelta(hours=1))
+    before = lines(world)
+    world.ada.name = name
+    world.ada.save()
+
+    erasing.erase(person=world.ada, by=world.ada, now=NOON + 3 * DAY)
+
+    assert lines(world) == before
+    assert len(before) == 3
+
+
 # -- what was there before --------------------------------------------------------------------------
 
 
@@ -455,6 +474,31 @@ def test_existing_work_has_rows_that_reproduce_the_sheets_of_any_days(world: Wor
     for first in range(-1, 16, 2):
         for last in (*range(first, 16, 3), None):
             assert paid_now(world, first, last) == paid_before(world, first, last), (first, last)
+
+
+def test_the_first_rate_of_existing_work_can_be_corrected_for_the_project(world: World) -> None:
+    batch = world.batch()
+    mine = world.take(batch, "ada")
+    assert mine is not None
+    Clock(world, batch).submit(mine, 120, NOON)
+    pay(world, NOON + DAY, currency="EUR", per_hour=36)
+    migration = import_module("annotation.migrations.0049_ledger_of_work")
+    migration.keep_first_rates(apps, connection.schema_editor())
+    assert lines(world, NOON, NOON) == [(1, 120.0, Decimal("1.20"))]
+
+    setting_up.correct_rate(
+        project=Project.objects.get(),
+        batch=None,
+        pay={"currency": "EUR", "per_hour": 72},
+        begin=None,
+        end=NOON + timedelta(hours=1),
+        reason="Typing error",
+        by=world.mara,
+        now=NOON + 3 * DAY,
+    )
+
+    assert lines(world, NOON, NOON) == [(1, 120.0, Decimal("1.20"))]
+    assert lines(world) == [(1, 120.0, Decimal("2.40"))]
 
 
 def test_a_response_that_was_taken_back_before_is_paid_when_it_is_submitted_again(world: World) -> None:
