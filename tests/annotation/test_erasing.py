@@ -24,8 +24,9 @@ from django.db import connection
 from django.test import Client
 from django.urls import resolve, reverse
 
-from annotation import events, jobs, uploads
+from annotation import doctor, events, jobs, uploads
 from annotation.erased_names import NAME as NOBODY
+from annotation.evaluation import evaluation_runs
 from annotation.explorer import index
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import (
@@ -49,6 +50,7 @@ from annotation.refusals import refuse
 from annotation.roles import Role
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
+from tableqa.canonical import file_digest
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.waiting import wait_until
@@ -251,6 +253,33 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
     assert shown.data is not None
     assert "Erased person knows this one better." in json.dumps(shown.data)
     assert holding(database()) == []
+
+
+def test_an_evaluation_that_is_named_after_her_keeps_its_files(world: World, her: Person) -> None:
+    world.label(her.assignments.earliest("pk").batch, "cy", "extraction")
+    release = releasing.make_release(
+        project=world.project, name="first", format="askew", by=world.rea, now=LATER
+    )
+    ids = {"release": release.pk, "name": f"{NAME}'s model", "predictor": "oracle"}
+    run = Job.objects.create(
+        project=world.project, kind="evaluate", ids=ids, made_at=NOON, heartbeat=NOON, state="done"
+    )
+    named = evaluation_runs.files(run)
+    digests: dict[str, str] = {}
+    for path in named:
+        file = Path(settings.MEDIA_ROOT) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{len(digests)}\n")
+        kind = path.rsplit(".")[-2]
+        digests[f"{kind}_sha256"] = file_digest(file)
+    Job.objects.filter(pk=run.pk).update(result=digests)
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    run.refresh_from_db()
+    assert run.ids["name"] == f"{NOBODY}'s model"
+    assert evaluation_runs.files(run).keys() == named.keys()
+    assert [finding for finding in doctor.findings() if "evaluation" in finding] == []
 
 
 def test_her_name_leaves_the_choices_of_an_import(world: World, her: Person) -> None:
