@@ -270,6 +270,36 @@ def test_a_response_that_a_close_reinstates_pays_the_time_since_and_no_second_it
     assert lines(world, NOON + DAY, None) == [(0, 60.0, Decimal("0.00"))]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("UTC", "Pacific/Auckland"), ("Pacific/Auckland", "UTC"), ("Etc/GMT+12", "Pacific/Kiritimati")],
+)
+def test_another_time_zone_leaves_the_sheets_of_past_days(world: World, before: str, after: str) -> None:
+    Project.objects.update(time_zone=before)
+    batch = world.batch(overlap=2)
+    clock = Clock(world, batch)
+    at = [NOON + number * timedelta(hours=13) for number in range(-5, 3)]
+    change = NOON + timedelta(hours=1)
+    past: dict[Any, Any] = {}
+    for number, (who, moment) in enumerate(zip(["ada", "bo"] * 4, at, strict=True)):
+        if moment > change and not past:
+            past = {days: by_line(world, *days) for days in ((None, -2), (-2, -2), (None, -3))}
+            setting_up.rename_project(
+                project=world.project, name="Films", time_zone=after, by=world.mara, now=change
+            )
+        mine = world.take(batch, who)
+        assert mine is not None
+        clock.submit(mine, 10 * (number + 1), moment)
+
+    assert {days: by_line(world, *days) for days in past} == past
+    parts = [(None, -3), *((day, day) for day in range(-2, 3)), (3, None)]
+    whole, sums = by_line(world, None, None), defaultdict[Any, Decimal](Decimal)
+    for part in parts:
+        for key, (items, *_) in by_line(world, *part).items():
+            sums[key] += items
+    assert sums == {key: items for key, (items, *_) in whole.items()}
+
+
 def test_time_on_submissions_skips_and_returns_is_apart_on_every_page(world: World) -> None:
     batch = world.batch(size=3)
     clock = Clock(world, batch)
