@@ -108,6 +108,8 @@ class Names:
         for annotator in staged.select_related("label_import"):
             if self.pattern.search(annotator.name):
                 annotator.label_import.delete()
+        # Labels that the person made elsewhere are those of somebody with the same name, who cannot sign in.
+        self.replace(Person.objects.filter(is_external=True, memberships__project__in=projects), "name")
         # Figures quote skip reasons, and those of closed batches are never computed again by themselves.
         Snapshot.objects.filter(project__in=projects).delete()
         for view in SavedView.objects.filter(project__in=projects):

@@ -39,6 +39,7 @@ from annotation.models import (
     Invitation,
     Job,
     LabelImport,
+    Membership,
     Person,
     ResponseFact,
     SavedView,
@@ -406,6 +407,21 @@ def test_a_name_is_found_with_other_space_between_its_words(world: World) -> Non
     expected = "Erased person, Erased person, Erased person, Ada"
     assert Assignment.objects.exclude(reason="").get().reason == expected
     assert [text for text in database() if "quandt" in text.lower()] == []
+
+
+def test_her_name_leaves_whoever_has_her_imported_labels(world: World, her: Person) -> None:
+    for name in (ADDRESS, NAME, "Somebody else"):
+        twin = Person.objects.create_person(name, is_external=True, is_active=False)
+        Membership.objects.create(project=world.project, person=twin)
+    namesake = Person.objects.create_person(NAME, "another@quandt.example", "tilted tables")
+    Membership.objects.create(project=world.project, person=namesake)
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    external = Person.objects.filter(is_external=True).order_by("name")
+    assert list(external.values_list("name", flat=True)) == [NOBODY, NOBODY, "Somebody else"]
+    namesake.refresh_from_db()
+    assert namesake.name == NAME, "another account"
 
 
 def test_names_that_only_contain_hers_stay(world: World) -> None:
