@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
+from unicodedata import east_asian_width
 from urllib.parse import unquote_plus
 
 from django.db import models
@@ -26,8 +27,15 @@ from annotation.models import (
 NAME: Final = "Erased person"
 COLUMNS: Final = ("name", "email", "crowd_entry__external_id", "crowd_entry__session_id")
 """What names a person, by the way from the person."""
-_NOT_PLAIN: Final = re.compile(r"[^A-Za-z0-9.@_-]+")
+_NOT_PLAIN: Final = re.compile(r"(?i:[^a-z0-9.@_]|ss)+", re.ASCII)
+_ALIKE: Final = {"(?i:ß|ss)": "(?:ß|ss)", "['’]": "['’]", r"\\?[-‐‑]": "[-‐‑]"}
+"""How the same name is typed: escaped text of it -> what is looked for."""
+_BEGIN: Final = r"(?<![^\W_])(?<![^\W_]_)(?<![^\W_]__)"
+_END: Final = r"(?!_*[^\W_])"
+"""Where a word begins and ends: underscores around it are emphasis in Markdown, and within it part of a word of the code."""
 _OF_PEOPLE: Final = re.compile("people|person|annotator")
+_CODES: Final = ("what", "currency")
+"""Keys whose values are code wherever they stand: pay is worked out from them."""
 _KEY_OF_CODE: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 LONG: Final = 6
 """Ids of a platform that are shorter are looked for if they have letters and digits: others are words of any text."""
@@ -40,9 +48,7 @@ class Names:
         """`people`: of each the values of `COLUMNS`."""
         self.words = [word for person in people for word in _words(*person)]
         forms = sorted({unicodedata.normalize(form, word) for word in self.words for form in ("NFC", "NFD")})
-        spaced = (r"\s+".join(map(re.escape, word.split())) for word in forms)
-        words = "|".join(rf"(?<!\w){word}(?!\w)" for word in spaced)
-        self.pattern = re.compile(words or r"(?!)", re.IGNORECASE)
+        self.pattern = re.compile("|".join(map(_pattern_of, forms)) or r"(?!)", re.IGNORECASE)
 
     def named(self, field: str) -> Q:
         """Texts that may hold a name; `pattern` is exact.
@@ -79,6 +85,8 @@ class Names:
                 key if _KEY_OF_CODE.fullmatch(key) and not of_people else self.without(key): self.without(
                     member, of_people=bool(_OF_PEOPLE.search(key))
                 )
+                if key not in _CODES
+                else member
                 for key, member in value.items()
             }
         return value
@@ -100,6 +108,8 @@ class Names:
         for annotator in staged.select_related("label_import"):
             if self.pattern.search(annotator.name):
                 annotator.label_import.delete()
+        # Labels that the person made elsewhere are those of somebody with the same name, who cannot sign in.
+        self.replace(Person.objects.filter(is_external=True, memberships__project__in=projects), "name")
         # Figures quote skip reasons, and those of closed batches are never computed again by themselves.
         Snapshot.objects.filter(project__in=projects).delete()
         for view in SavedView.objects.filter(project__in=projects):
@@ -118,6 +128,15 @@ def members(**of: Any) -> dict[int, tuple[str | None, ...]]:
     """The names of people who are not erased, for a job to know when it ends whom it had read of."""
     rows = Person.objects.filter(erased_at=None, **of).values_list("pk", *COLUMNS)
     return {key: names for key, *names in rows}
+
+
+def _pattern_of(word: str) -> str:
+    pattern = r"\s+".join(map(re.escape, word.split()))
+    for text, alike in _ALIKE.items():
+        pattern = re.sub(text, alike, pattern)
+    # In Chinese, Japanese and Korean no space is beside a name.
+    is_wide = [len(word) > 1 and east_asian_width(letter) == "W" for letter in (word[0], word[-1])]
+    return f"{'' if is_wide[0] else _BEGIN}{pattern}{'' if is_wide[1] else _END}"
 
 
 def _words(name: str | None, email: str | None, *ids: str | None) -> list[str]:

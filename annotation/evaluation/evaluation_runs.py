@@ -323,7 +323,12 @@ def _predictions(run: Job, release: Release) -> Path:
     """Where the predictions lie. What a predictor answered is found again by a later run that asks it under this name."""
     if not run.ids["predictor"]:
         return _folder(release) / f"{run.public_id}.predictions.jsonl"
-    return _predictions_of(release, run.ids["predictor"], run.ids["name"])
+    path = _predictions_of(release, run.ids["predictor"], run.ids["name"])
+    if path.exists() or not (sha256 := run.result.get("predictions_sha256")):
+        return path
+    # The run was named after somebody who was erased since.
+    others = sorted(_folder(release).glob("*.predictions.jsonl"))
+    return next((other for other in others if file_digest(other) == sha256), path)
 
 
 def _predictions_of(release: Release, predictor: str, name: str) -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from annotation import words
-from annotation.models import Batch, CrowdEntry, Membership, Person, Project
+from annotation.models import Batch, CrowdEntry, Event, Membership, Person, Project
 from annotation.money import costs, ledger
 from tableqa import sheets
 
@@ -117,11 +117,29 @@ class Period:
     last: date | None = None
 
     def ends(self, project: Project) -> tuple[datetime | None, datetime | None]:
-        """When the period begins, and the first moment behind it; None where it is open."""
-        zone = zoneinfo.ZoneInfo(project.time_zone)
-        begin = None if self.first is None else datetime.combine(self.first, time(), zone)
-        end = None if self.last is None else datetime.combine(self.last + timedelta(days=1), time(), zone)
+        """When the period begins, and the first moment behind it; None where it is open.
+
+        A change of the time zone leaves the days before it: days of the new one begin with it at the earliest.
+        """
+        begins = [self.first, self.last and self.last + timedelta(days=1)]
+        if begins == [None, None]:
+            return None, None
+        log = Event.objects.filter(thing="project", thing_id=project.pk, detail__what="time_zone")
+        changes = list(log.order_by("pk").values_list("at", "detail__from"))
+        begin, end = (None if day is None else _midnight(day, changes, project.time_zone) for day in begins)
         return begin, end
+
+
+def _midnight(day: date, changes: Sequence[tuple[datetime, str]], now: str) -> datetime:
+    """When a day begins, by the changes of the time zone (until when it was which) in their order, and as it is now."""
+    earliest = None
+    for until, zone in (*changes, (None, now)):
+        midnight = datetime.combine(day, time(), zoneinfo.ZoneInfo(zone))
+        midnight = max(midnight, earliest or midnight)
+        if until is None or midnight < until:
+            break
+        earliest = until
+    return midnight
 
 
 ALWAYS = Period()

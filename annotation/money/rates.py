@@ -98,6 +98,7 @@ def in_force(batches: Collection[Batch]) -> dict[int, Terms]:
     log = Event.objects.filter(own | Q(thing="project", thing_id__in=list(projects)), detail__what="pay")
     rates: defaultdict[tuple[str, int], list[Rate]] = defaultdict(list)
     corrections: defaultdict[tuple[str, int], list[Rate]] = defaultdict(list)
+    firsts: defaultdict[int, list[Rate]] = defaultdict(list)
     since: dict[tuple[str, int], datetime] = {}
     rows: Iterable[Any] = log.order_by("pk").values_list("thing", "thing_id", "at", "detail")
     for thing, thing_id, at, detail in rows:
@@ -106,8 +107,10 @@ def in_force(batches: Collection[Batch]) -> dict[int, Terms]:
             begin, end = (
                 detail[name] and datetime.fromisoformat(detail[name]) for name in ("since", "until")
             )
-            booked = None if detail.get("in_its_time") else at
-            corrections[key].append(Rate(begin, end, detail["to"], booked))
+            if detail.get("in_its_time"):
+                firsts[thing_id].append(Rate(begin, end, detail["to"]))
+            else:
+                corrections[key].append(Rate(begin, end, detail["to"], at))
         else:
             rates[key].append(Rate(since.get(key), at, detail["from"]))
             since[key] = at
@@ -115,7 +118,13 @@ def in_force(batches: Collection[Batch]) -> dict[int, Terms]:
         *((("project", pk), project.pay) for pk, project in projects.items()),
         *((("batch", batch.pk), batch.pay) for batch in batches),
     ):
-        rates[key] += [Rate(since.get(key), None, pay), *corrections[key]]
-    return {
-        batch.pk: effective(rates["project", batch.project_id], rates["batch", batch.pk]) for batch in batches
-    }
+        rates[key].append(Rate(since.get(key), None, pay))
+    found = {}
+    for batch in batches:
+        of_project, of_batch = ("project", batch.project_id), ("batch", batch.pk)
+        # The first rate of a batch that held before it was set can be corrected, as any other.
+        found[batch.pk] = effective(
+            [*rates[of_project], *firsts[batch.pk], *corrections[of_project]],
+            [*rates[of_batch], *corrections[of_batch]],
+        )
+    return found

@@ -50,10 +50,12 @@ def write_argilla(raw: Raw, folder: Path) -> int:
 
 
 def _guidelines(raw: Raw, batch: str) -> str:
-    """The last version that people of a batch worked under; without a response, the text of its task type."""
+    """The last version that people of a batch worked under; without a response, the last one of other batches of its type,
+    else the text that the type comes with.
+    """
     record, every = raw.batches[batch], read_manifest(raw.folder)["guidelines"]
     texts: dict[int, str] = {one["number"]: one["text"] for one in every if one["type"] == record["type"]}
-    numbers = {one["guidelines"]["number"] for one in raw.annotations if one["batch"] == batch}
+    numbers = {one["guidelines"]["number"] for one in raw.annotations if one["batch"] == batch} or texts
     return texts[max(numbers)] if numbers else task_of_record(record).guidelines()
 
 

@@ -24,8 +24,9 @@ from django.db import connection
 from django.test import Client
 from django.urls import resolve, reverse
 
-from annotation import events, jobs, uploads
+from annotation import doctor, events, jobs, uploads
 from annotation.erased_names import NAME as NOBODY
+from annotation.evaluation import evaluation_runs
 from annotation.explorer import index
 from annotation.journeys import adjudicating, annotating, releasing, setting_up
 from annotation.models import (
@@ -38,6 +39,7 @@ from annotation.models import (
     Invitation,
     Job,
     LabelImport,
+    Membership,
     Person,
     ResponseFact,
     SavedView,
@@ -49,6 +51,7 @@ from annotation.refusals import refuse
 from annotation.roles import Role
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
+from tableqa.canonical import file_digest
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.waiting import wait_until
@@ -253,6 +256,33 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
     assert holding(database()) == []
 
 
+def test_an_evaluation_that_is_named_after_her_keeps_its_files(world: World, her: Person) -> None:
+    world.label(her.assignments.earliest("pk").batch, "cy", "extraction")
+    release = releasing.make_release(
+        project=world.project, name="first", format="askew", by=world.rea, now=LATER
+    )
+    ids = {"release": release.pk, "name": f"{NAME}'s model", "predictor": "oracle"}
+    run = Job.objects.create(
+        project=world.project, kind="evaluate", ids=ids, made_at=NOON, heartbeat=NOON, state="done"
+    )
+    named = evaluation_runs.files(run)
+    digests: dict[str, str] = {}
+    for path in named:
+        file = Path(settings.MEDIA_ROOT) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{len(digests)}\n")
+        kind = path.rsplit(".")[-2]
+        digests[f"{kind}_sha256"] = file_digest(file)
+    Job.objects.filter(pk=run.pk).update(result=digests)
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    run.refresh_from_db()
+    assert run.ids["name"] == f"{NOBODY}'s model"
+    assert evaluation_runs.files(run).keys() == named.keys()
+    assert [finding for finding in doctor.findings() if "evaluation" in finding] == []
+
+
 def test_her_name_leaves_the_choices_of_an_import(world: World, her: Person) -> None:
     sent = SimpleUploadedFile("sent", b"[]")
     people = {NAME: "An annotator", "An annotator": NAME, ADDRESS: NAME}
@@ -379,6 +409,21 @@ def test_a_name_is_found_with_other_space_between_its_words(world: World) -> Non
     assert [text for text in database() if "quandt" in text.lower()] == []
 
 
+def test_her_name_leaves_whoever_has_her_imported_labels(world: World, her: Person) -> None:
+    for name in (ADDRESS, NAME, "Somebody else"):
+        twin = Person.objects.create_person(name, is_external=True, is_active=False)
+        Membership.objects.create(project=world.project, person=twin)
+    namesake = Person.objects.create_person(NAME, "another@quandt.example", "tilted tables")
+    Membership.objects.create(project=world.project, person=namesake)
+
+    erasing.erase(person=her, by=her, now=LATER)
+
+    external = Person.objects.filter(is_external=True).order_by("name")
+    assert list(external.values_list("name", flat=True)) == [NOBODY, NOBODY, "Somebody else"]
+    namesake.refresh_from_db()
+    assert namesake.name == NAME, "another account"
+
+
 def test_names_that_only_contain_hers_stay(world: World) -> None:
     setting: dict[str, Any] = {
         "project": world.project,
@@ -497,6 +542,43 @@ def test_a_name_is_found_in_another_unicode_form(
 
     taken.refresh_from_db()
     assert taken.reason == "Ask Erased person."
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Max Groß", "MAX GROSS"),
+        ("Max Gross", "max groß"),
+        ("Sean O'Brien", "Sean O’Brien"),
+        ("Anna-Lena Pohl", "Anna\u2011Lena Pohl"),
+        ("王小明", "王小明"),
+    ],
+)
+def test_a_name_is_found_as_others_type_it(world: World, name: str, written: str) -> None:
+    Person.objects.filter(pk=world.ada.pk).update(name=name)
+    taken = world.take(world.batch(), "bo")
+    assert taken is not None
+    around = "问{}老师" if name == "王小明" else "Ask __{}__ or _{}_."
+    annotating.skip(assignment=taken, reason=around.format(written, written), now=NOON)
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    taken.refresh_from_db()
+    assert taken.reason == around.format(NOBODY, NOBODY)
+
+
+@pytest.mark.parametrize("name", ["label", "studio"])
+def test_a_name_that_is_a_part_of_a_word_of_code_leaves_it(world: World, name: str) -> None:
+    Person.objects.filter(pk=world.ada.pk).update(name=name)
+    ids = {"tool": "label_studio", "note": f"_{name}_"}
+    job = Job.objects.create(
+        project=world.project, kind="study", ids=ids, made_at=NOON, heartbeat=NOON, state="done"
+    )
+
+    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+
+    job.refresh_from_db()
+    assert job.ids == {"tool": "label_studio", "note": f"_{NOBODY}_"}
 
 
 def test_own_views_go_where_there_is_no_name(world: World) -> None:

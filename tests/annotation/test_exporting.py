@@ -229,6 +229,7 @@ def test_argilla_gets_the_guidelines_that_people_of_a_batch_worked_under(
     world.label(first, "ada", "extraction")
     guidance.revise(project=world.project, task=task, text="# Our own rules", person=world.mara, now=NOON)
     world.label(second, "ada", "extraction")
+    unanswered = world.batch("question_type", size=1)
     folder, out = tmp_path / "release", tmp_path / "out"
     releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
 
@@ -237,9 +238,9 @@ def test_argilla_gets_the_guidelines_that_people_of_a_batch_worked_under(
     for file in ("dataset", "settings"):
         texts = [
             json.loads((out / batch.public_id / ".argilla" / f"{file}.json").read_text("utf-8"))["guidelines"]
-            for batch in (first, second)
+            for batch in (first, second, unanswered)
         ]
-        assert texts == [task.guidelines(), "# Our own rules"]
+        assert texts == [task.guidelines(), "# Our own rules", "# Our own rules"]
 
 
 MARKS = {

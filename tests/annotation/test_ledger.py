@@ -270,6 +270,36 @@ def test_a_response_that_a_close_reinstates_pays_the_time_since_and_no_second_it
     assert lines(world, NOON + DAY, None) == [(0, 60.0, Decimal("0.00"))]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("UTC", "Pacific/Auckland"), ("Pacific/Auckland", "UTC"), ("Etc/GMT+12", "Pacific/Kiritimati")],
+)
+def test_another_time_zone_leaves_the_sheets_of_past_days(world: World, before: str, after: str) -> None:
+    Project.objects.update(time_zone=before)
+    batch = world.batch(overlap=2)
+    clock = Clock(world, batch)
+    at = [NOON + number * timedelta(hours=13) for number in range(-5, 3)]
+    change = NOON + timedelta(hours=1)
+    past: dict[Any, Any] = {}
+    for number, (who, moment) in enumerate(zip(["ada", "bo"] * 4, at, strict=True)):
+        if moment > change and not past:
+            past = {days: by_line(world, *days) for days in ((None, -2), (-2, -2), (None, -3))}
+            setting_up.rename_project(
+                project=world.project, name="Films", time_zone=after, by=world.mara, now=change
+            )
+        mine = world.take(batch, who)
+        assert mine is not None
+        clock.submit(mine, 10 * (number + 1), moment)
+
+    assert {days: by_line(world, *days) for days in past} == past
+    parts = [(None, -3), *((day, day) for day in range(-2, 3)), (3, None)]
+    whole, sums = by_line(world, None, None), defaultdict[Any, Decimal](Decimal)
+    for part in parts:
+        for key, (items, *_) in by_line(world, *part).items():
+            sums[key] += items
+    assert sums == {key: items for key, (items, *_) in whole.items()}
+
+
 def test_time_on_submissions_skips_and_returns_is_apart_on_every_page(world: World) -> None:
     batch = world.batch(size=3)
     clock = Clock(world, batch)
@@ -416,6 +446,25 @@ def test_rows_cannot_be_changed_and_hold_nothing_but_keys_and_numbers(world: Wor
     assert lines(world) == before, "the row outlives what it is about"
 
 
+@pytest.mark.parametrize("name", ["pay", "EUR", "what"])
+def test_a_name_that_is_a_word_of_pay_leaves_the_sheets_when_it_is_erased(world: World, name: str) -> None:
+    batch = world.batch()
+    clock = Clock(world, batch)
+    for day, rate in enumerate((36, 72, 108)):
+        pay(world, NOON + (day - 1) * DAY, currency="EUR", per_hour=rate)
+        mine = world.take(batch, "bo")
+        assert mine is not None
+        clock.submit(mine, 120, NOON + day * DAY - timedelta(hours=1))
+    before = lines(world)
+    world.ada.name = name
+    world.ada.save()
+
+    erasing.erase(person=world.ada, by=world.ada, now=NOON + 3 * DAY)
+
+    assert lines(world) == before
+    assert len(before) == 3
+
+
 # -- what was there before --------------------------------------------------------------------------
 
 
@@ -455,6 +504,31 @@ def test_existing_work_has_rows_that_reproduce_the_sheets_of_any_days(world: Wor
     for first in range(-1, 16, 2):
         for last in (*range(first, 16, 3), None):
             assert paid_now(world, first, last) == paid_before(world, first, last), (first, last)
+
+
+def test_the_first_rate_of_existing_work_can_be_corrected_for_the_project(world: World) -> None:
+    batch = world.batch()
+    mine = world.take(batch, "ada")
+    assert mine is not None
+    Clock(world, batch).submit(mine, 120, NOON)
+    pay(world, NOON + DAY, currency="EUR", per_hour=36)
+    migration = import_module("annotation.migrations.0049_ledger_of_work")
+    migration.keep_first_rates(apps, connection.schema_editor())
+    assert lines(world, NOON, NOON) == [(1, 120.0, Decimal("1.20"))]
+
+    setting_up.correct_rate(
+        project=Project.objects.get(),
+        batch=None,
+        pay={"currency": "EUR", "per_hour": 72},
+        begin=None,
+        end=NOON + timedelta(hours=1),
+        reason="Typing error",
+        by=world.mara,
+        now=NOON + 3 * DAY,
+    )
+
+    assert lines(world, NOON, NOON) == [(1, 120.0, Decimal("1.20"))]
+    assert lines(world) == [(1, 120.0, Decimal("2.40"))]
 
 
 def test_a_response_that_was_taken_back_before_is_paid_when_it_is_submitted_again(world: World) -> None:
