@@ -18,6 +18,7 @@ from annotation.words import shown
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import batch_of, define, say
 from tests.annotation.test_transfer import annotation, choice, task
+from tests.annotation.previews import read_previews
 from tests.annotation.test_transfer_pages import upload
 
 CALM = {"value": "calm", "title": {"en": "Calm", "de": "Ruhig"}}
@@ -100,7 +101,9 @@ def test_options_of_an_import_of_responses(world: World, batch: Batch) -> None:
     client.force_login(world.mara)
     exported_task = task(1, annotation(1, choice("category", "open"), choice("work", "keep")))
 
-    page = client.get(upload(client, exported_task))
+    address = upload(client, exported_task)
+    read_previews()
+    page = client.get(address)
 
     options = [label for _, label in page.context["form"].fields["value-0-0"].widget.choices]
     assert options == ["Open", "Wait", "Ruhig"]
