@@ -20,7 +20,7 @@ from tableqa.sheets import Column, Sheet, text
 
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph .* missing")
 SVG = "{http://www.w3.org/2000/svg}"
-LETTER = "\ue123"
+LETTER = "\ue3c8"
 """Of the private use area: no font has it but the one that is made here."""
 
 
