@@ -16,9 +16,9 @@ from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Adjudication, Batch
 from annotation.words import shown
 from tests.annotation.cast import NOON, World
+from tests.annotation.previews import read_previews
 from tests.annotation.test_defining import batch_of, define, say
 from tests.annotation.test_transfer import annotation, choice, task
-from tests.annotation.previews import read_previews
 from tests.annotation.test_transfer_pages import upload
 
 CALM = {"value": "calm", "title": {"en": "Calm", "de": "Ruhig"}}

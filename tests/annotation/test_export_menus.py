@@ -20,6 +20,7 @@ from annotation.journeys import annotating, assigning, perturbing
 from annotation.models import Batch, Job, Membership, Proposal
 from annotation.quality import gold
 from tests.annotation.cast import NOON, World
+from tests.annotation.previews import read_previews
 from tests.annotation.role_table import PAGES, Things, make_things, the_batch
 
 EXCEPTIONS = {
@@ -152,6 +153,8 @@ def pages(things: Things) -> Iterator[tuple[str, str]]:
             continue
         several = [[batch.public_id] for batch in batches] if arguments is the_batch else [arguments(things)]
         for one in several:
+            client.get(reverse(name, args=one))
+            read_previews()
             response = client.get(reverse(name, args=one))
             if response.status_code == 200 and response["Content-Type"].startswith("text/html"):
                 yield name, response.content.decode()
