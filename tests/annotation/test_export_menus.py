@@ -20,7 +20,7 @@ from annotation.journeys import annotating, assigning, perturbing
 from annotation.models import Batch, Job, Membership, Proposal
 from annotation.quality import gold
 from tests.annotation.cast import NOON, World
-from tests.annotation.previews import read_previews
+from tests.annotation.previews import importer
 from tests.annotation.role_table import PAGES, Things, make_things, the_batch
 
 EXCEPTIONS = {
@@ -147,14 +147,12 @@ def manager(things: Things) -> Client:
 
 def pages(things: Things) -> Iterator[tuple[str, str]]:
     """The pages that a manager may open, by name and address; those about a batch once for each batch."""
-    client, batches = manager(things), list(Batch.objects.all())
+    client, batches = importer(things.world.mara), list(Batch.objects.all())
     for name, (arguments, readers, _) in PAGES.items():
         if readers is None or "mara" not in readers:
             continue
         several = [[batch.public_id] for batch in batches] if arguments is the_batch else [arguments(things)]
         for one in several:
-            client.get(reverse(name, args=one))
-            read_previews()
             response = client.get(reverse(name, args=one))
             if response.status_code == 200 and response["Content-Type"].startswith("text/html"):
                 yield name, response.content.decode()
