@@ -28,6 +28,7 @@ from typing import Any, Final, NoReturn
 from django.conf import settings
 
 from annotation.refusals import refuse, refuse_as
+from tableqa.dataclass_json import from_json
 from tableqa.language import unpack_object
 from tableqa.readers.ingestion import ReadRequest, ReadResult
 from tableqa.readers.reader import ReaderError
@@ -80,7 +81,7 @@ def read(
 ) -> ReadResult:
     """Read and check all records (`tableqa.readers.ingestion.read_all`), or those of another task; see `call`."""
     seconds = settings.IMPORT_SECONDS if seconds is None else seconds
-    return ReadResult.from_json(call(task, request, beat, name=name, seconds=seconds))
+    return from_json(ReadResult, call(task, request, beat, name=name, seconds=seconds))
 
 
 def refusing_faults(reading: Reading, request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:

@@ -13,6 +13,7 @@ from annotation.models import Batch, Job, Project, Release
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.work import previewing
+from tableqa.dataclass_json import to_json
 from tableqa.verdicts import VERDICTS
 from tasks.common.errors import ERRORS
 
@@ -95,7 +96,7 @@ class JobShape(serializers.ModelSerializer[Job]):
         elif instance.kind == previewing.KIND and instance.result:
             preview = previewing.result(instance)
             examples = [example.to_dict() for example in preview.examples]
-            data["result"] = {**preview.to_json(), "examples": examples}
+            data["result"] = {**to_json(preview), "examples": examples}
         data["result"].pop("page", None)  # what a page of this site needs
         return data
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tableqa.readers.reader import Credit
 from tableqa.responses import GivenResponse
-from tableqa.responses.reading import CheckedTask
+from tableqa.responses.export import CheckedTask
 from tasks.common.definitions import MOST_STEPS, TAKEN
 from tasks.common.fields import Choice, MultiChoice, Rank, Scale, Text
 from tasks.contract import TaskType

@@ -35,6 +35,7 @@ from annotation.transfer.mapping import ImportMapping, Summary
 from annotation.transfer.preview import Preview, as_stored, from_stored
 from annotation.written_pages import Progress
 from tableqa import Example
+from tableqa.dataclass_json import from_json
 from tableqa.language import reason_of
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.labels import Label
@@ -42,7 +43,8 @@ from tableqa.readers.mapped import checked
 from tableqa.readers.reader import Credit, joined_credit
 from tableqa.readers.rejections import Problem, one_sentence
 from tableqa.responses import TOOLS
-from tableqa.responses.reading import CheckedTask, examples_of, read_responses
+from tableqa.responses.export import CheckedTask
+from tableqa.responses.reading import examples_of, read_responses
 from tasks.contract import Proposed, TaskType, task_types
 
 KIND: Final = "import_responses"
@@ -244,7 +246,7 @@ def _read(
         **(files.for_request() if files is not None else {}),
     )
     read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
-    tasks = [CheckedTask.from_row(row) for page in Rows.read(Path(request.rows)) for row in page]
+    tasks = [from_json(CheckedTask, row) for page in Rows.read(Path(request.rows)) for row in page]
     summary = Summary()
     for task in tasks:
         summary.add(task)

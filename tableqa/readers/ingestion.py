@@ -14,7 +14,7 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TextIO
 
@@ -111,23 +111,6 @@ class ReadResult:
     problems: list[Problem] = field(default_factory=list)
     cause: Problem | None = None
     whole: bool = True
-
-    def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ReadResult":
-        """Read what a child wrote."""
-        cause = data["cause"]
-        return cls(
-            **{
-                **data,
-                "credit": Credit(**data["credit"]),
-                "problems": [Problem(**problem) for problem in data["problems"]],
-                "cause": None if cause is None else Problem(**cause),
-            }
-        )
 
 
 def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
