@@ -47,12 +47,13 @@ def from_json(of: Callable[..., T], data: Mapping[str, Any]) -> T:
 def _reader(of: Any) -> Callable[[Any], Any]:
     """The function that reads a value of this type."""
     kind: Any = get_origin(of) or of
+    make: Any = {Mapping: dict, Sequence: tuple}.get(kind, kind)
     params = get_args(of)
     if kind is Example:
         return lambda text: Example.from_dict(json.loads(text))
     if is_dataclass(kind):
         readers = {name: _reader(type) for name, type in get_type_hints(kind).items()}
-        return lambda data: kind(**{name: readers[name](value) for name, value in data.items()})
+        return lambda data: make(**{name: readers[name](value) for name, value in data.items()})
     if kind is UnionType:
         (read,) = (_reader(param) for param in params if param is not NoneType)
         return lambda value: None if value is None else read(value)
@@ -62,7 +63,6 @@ def _reader(of: Any) -> Callable[[Any], Any]:
         return Path
     if not isinstance(kind, type) or kind is str or not issubclass(kind, Collection):
         return lambda value: value
-    make = {Mapping: dict, Sequence: tuple}.get(kind, kind)
     if issubclass(kind, Mapping):
         read = _reader(params[-1])
         return lambda data: make({key: read(member) for key, member in data.items()})

@@ -145,7 +145,7 @@ def test_the_audit_log_says_where_a_response_comes_from(world: World, two_people
     details = list(Event.objects.filter(thing="assignment").values_list("detail", flat=True))
     expected = {
         "tool": "label_studio",
-        "file": done.read.checksum,
+        "file": done.checksum,
         "id": "7",
         "at": "2025-05-04T03:02:01+00:00",
     }
@@ -158,7 +158,7 @@ def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
     done = write(world, two_people)
     expected = {
         "tool": "label_studio",
-        "file": done.read.checksum,
+        "file": done.checksum,
         "id": "7",
         "at": "2025-05-04T03:02:01+00:00",
     }
