@@ -190,9 +190,8 @@ def _result(process: subprocess.Popen[bytes], folder: Path, name: str, seconds: 
     stderr = (folder / "errors").read_text(encoding="utf-8", errors="replace")
     # A library in Rust ends its process where it gets no memory.
     aborted = process.returncode == -signal.SIGABRT and "memory allocation of" in stderr
-    if (
-        "memory" in answer or aborted or process.returncode == -signal.SIGKILL
-    ):  # the machine has no memory left
+    # The system kills it where the machine has no memory left.
+    if "memory" in answer or aborted or process.returncode == -signal.SIGKILL:
         _refuse_large(name)
     if process.returncode == -signal.SIGXCPU:
         _refuse_slow(name, seconds)

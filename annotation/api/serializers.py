@@ -33,17 +33,8 @@ class BatchShape(serializers.ModelSerializer[Batch]):
     class Meta:
         model = Batch
         fields = [
-            "id",
-            "project",
-            "name",
-            "task_type",
-            "version",
-            "variant",
-            "settings",
-            "overlap",
-            "seed",
-            "state",
-            "items",
+            *("id", "project", "name", "task_type", "version", "variant", "settings", "overlap", "seed"),
+            *("state", "items"),
         ]
 
 
@@ -67,18 +58,8 @@ class ReleaseShape(serializers.ModelSerializer[Release]):
     class Meta:
         model = Release
         fields = [
-            *(
-                "id",
-                "project",
-                "name",
-                "format",
-                "formats",
-                "digest",
-                "manifest",
-                "job",
-                "made_at",
-                "ready_at",
-            ),
+            *("id", "project", "name", "format", "formats", "digest", "manifest", "job"),
+            *("made_at", "ready_at"),
         ]
 
 
@@ -365,9 +346,8 @@ class ModelTicketShape(serializers.Serializer[Any]):
     tries = serializers.IntegerField()
 
 
-class PracticePredictionRequest(PredictionRequest):
-    variant = serializers.CharField(required=False, default="", allow_blank=True, max_length=60)
-    number = serializers.IntegerField(min_value=1, max_value=10_000)
+class PracticePredictionRequest(PracticeRequest, PredictionRequest):
+    pass
 
 
 class LookShape(serializers.Serializer[Any]):
@@ -389,17 +369,7 @@ class SeenShape(serializers.Serializer[Any]):
 
     seq = serializers.IntegerField()
     state = serializers.ChoiceField(
-        choices=[
-            "answered",
-            "waiting",
-            "busy",
-            "stale",
-            "changed",
-            "unavailable",
-            "slow",
-            "nothing",
-            "none",
-        ]
+        choices=["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]
     )
     words = serializers.CharField(allow_blank=True)
     original = LookShape(allow_null=True)
@@ -465,22 +435,18 @@ class CandidateShape(serializers.Serializer[Any]):
     unsure = serializers.BooleanField(help_text="The annotator was not sure.")
 
 
-class AdjudicationShape(serializers.Serializer[Any]):
-    item = serializers.CharField()
-    reason = serializers.CharField()
-    weight = serializers.FloatField()
-    asked_at = serializers.DateTimeField()
-    shows = serializers.DictField()
-    listed_reasons = serializers.ListField(child=serializers.CharField())
-    note_required = serializers.BooleanField()
-    candidates = CandidateShape(many=True)
-
-
 class UndoneShape(serializers.Serializer[Any]):
     item = serializers.CharField()
     reason = serializers.CharField()
     weight = serializers.FloatField()
     asked_at = serializers.DateTimeField()
+
+
+class AdjudicationShape(UndoneShape):
+    shows = serializers.DictField()
+    listed_reasons = serializers.ListField(child=serializers.CharField())
+    note_required = serializers.BooleanField()
+    candidates = CandidateShape(many=True)
 
 
 class DecisionShape(serializers.Serializer[Any]):

@@ -242,18 +242,16 @@ def definition_of(
     title: str, columns: Iterable[Column], fields: Mapping[str, str], values: Mapping[str, Any], total: int
 ) -> dict[str, Any]:
     """The definition of a task type that holds these fields. `total`: responses of the export."""
-    new_fields = []
-    for column in columns:
-        if not (name := fields.get(column.name)):
-            continue
-        new_fields.append(
-            {
-                "name": name,
-                **_type_of(column, values.get(column.name, {})),
-                "label": column.name[:80],
-                **({} if column.responses == total else {"optional": True}),
-            }
-        )
+    new_fields = [
+        {
+            "name": name,
+            **_type_of(column, values.get(column.name, {})),
+            "label": column.name[:80],
+            **({} if column.responses == total else {"optional": True}),
+        }
+        for column in columns
+        if (name := fields.get(column.name))
+    ]
     return {
         "title": title[:80],
         "instruction": title[:200],

@@ -166,9 +166,8 @@ def _differing_options(
         usual |= {"separator": separator, "encoding": encoding, "table_encoding": layout.table_encoding}
     differing = {name: text for name, text in options.items() if text and text != usual.get(name)}
     if "encoding" in differing and options.get("table_encoding"):
-        differing["table_encoding"] = options[
-            "table_encoding"
-        ]  # that of the questions is also that of tables
+        # That of the questions is also that of tables.
+        differing["table_encoding"] = options["table_encoding"]
     return differing
 
 

@@ -172,20 +172,15 @@ OWN_LOSSES = {
 
 def own_changes(values: Mapping[str, Any], response: GivenResponse) -> list[str]:
     """The losses of the values of controls or questions that are not those of the response in `OWN`."""
+    # An export has a value as it is, or as JSON.
+    forms = {name: (_written(value), canonical(value)) for name, value in response.values.items()}
     return [
-        "changed"
-        for name, value in values.items()
-        if name in response.values and _written(value) not in _forms(response.values[name])
+        "changed" for name, value in values.items() if name in forms and _written(value) not in forms[name]
     ]
 
 
 def _written(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _forms(value: Any) -> tuple[str, str]:
-    """The forms in which an export has a value: as it is, or as JSON."""
-    return _written(value), canonical(value)
 
 
 def own_response(place: Place, stored: Fields, losses: list[str]) -> GivenResponse:

@@ -143,9 +143,8 @@ def _values(annotation: Fields, losses: list[str]) -> tuple[dict[str, Any], dict
             value = held.texts(key)
         elif nature == "text":
             value = [held.text(key)]
-        if nature == "rank" and isinstance(
-            value, dict
-        ):  # by bucket; without buckets, the only key is the control
+        # By bucket; without buckets, the only key is the control.
+        if nature == "rank" and isinstance(value, dict):
             if len(value) != 1:
                 losses.append("bucket")
                 continue
