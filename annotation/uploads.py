@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -174,8 +174,8 @@ class UploadedFiles:
     folder: Path
     questions: Path
     tables: Path
-    archives: Mapping[str, str] = field(default_factory=dict)
-    tables_in: str = ""
+    archives: Mapping[str, str]
+    tables_in: str
 
     def for_request(self) -> dict[str, Any]:
         """What a process of its own needs to know of them (`tableqa.readers.ingestion.ReadRequest`)."""
@@ -240,7 +240,7 @@ class InputFile:
 
 
 @contextmanager
-def on_this_machine(
+def local_input(
     path: Path, reading: sandbox.Reading, progress: Progress = lambda done, total: None
 ) -> Iterator[InputFile]:
     """A file that this process reads, as commands do."""
@@ -249,7 +249,7 @@ def on_this_machine(
 
 
 @contextmanager
-def of_reading_job(job: Job, task: str, seconds: int, progress: Progress) -> Iterator[InputFile]:
+def input_of_job(job: Job, task: str, seconds: int, progress: Progress) -> Iterator[InputFile]:
     """The upload of a job, for a process of its own. Meanwhile messages have the language of the person: they are stored."""
     upload = Upload.objects.get(pk=job.ids["upload"])
     reading = partial(sandbox.read, name=upload.name, task=task, seconds=seconds)

@@ -7,7 +7,6 @@ time; the audit log has tool, digest of the file, id and time there. The preview
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,15 +58,11 @@ SHOWN: Final = 3
 """Examples of a preview."""
 
 
-class _RolledBack(Exception):
-    """Ends a preview."""
-
-
 def look(
     *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
 ) -> Preview:
     """What an import would do; nothing is written. Raises Refused where the file cannot be read at all."""
-    with uploads.on_this_machine(path, read_responses) as file:
+    with uploads.local_input(path, read_responses) as file:
         return _Import(project, file, tool, mapping, by, now).preview_only()
 
 
@@ -75,7 +70,7 @@ def write(
     *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
 ) -> Preview:
     """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`."""
-    with uploads.on_this_machine(path, read_responses) as file:
+    with uploads.local_input(path, read_responses) as file:
         return _Import(project, file, tool, mapping, by, now).write()
 
 
@@ -96,18 +91,14 @@ def start(
     uploads.require_whole(upload)
     _require_tool(tool)
     # What a task type says of a response is stored as it reads.
-    ids = {
-        "upload": upload.pk,
-        "tool": tool,
-        "mapping": asdict(mapping),
-        "language": translation.get_language(),
-    }
+    language = translation.get_language()
+    ids = {"upload": upload.pk, "tool": tool, "mapping": asdict(mapping), "language": language}
     return jobs.enqueue(project=project, kind=PREVIEW if only_look else KIND, ids=ids, by=by, now=now)
 
 
 @jobs.kind(PREVIEW)
 def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    with uploads.of_reading_job(job, "read_responses", settings.PREVIEW_SECONDS, progress) as file:
+    with uploads.input_of_job(job, "read_responses", settings.PREVIEW_SECONDS, progress) as file:
         preview = _of_job(job, file).preview_only(MOST_IN_PREVIEW)
     return preview.as_data()
 
@@ -117,7 +108,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     def read_or_written(done: int, total: int) -> None:
         (progress.beside_the_transaction if total else progress)(done, total)
 
-    with uploads.of_reading_job(job, "read_responses", settings.IMPORT_SECONDS, read_or_written) as file:
+    with uploads.input_of_job(job, "read_responses", settings.IMPORT_SECONDS, read_or_written) as file:
         done = _of_job(job, file).write(job)
     return _result(done)
 
@@ -168,14 +159,13 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
         )
     if summary.losses:
         of_tool = TOOLS[tool].losses
+        losses = [f"{gettext(of_tool[key])} ({number})" for key, number in sorted(summary.losses.items())]
         refuse(
             "import_failed",
             "{name} has no responses that can be imported. Not read: {losses}. Choices, numbers, rankings "
             "and texts are read.",
             name=name,
-            losses="; ".join(
-                f"{gettext(of_tool[key])} ({summary.losses[key]})" for key in sorted(summary.losses)
-            ),
+            losses="; ".join(losses),
         )
     refuse("import_failed", "{name} has no responses. Export the tasks with their annotations.", name=name)
 
@@ -254,9 +244,9 @@ class _Import:
         """
         if most is not None and self.preview.summary.responses > most:
             self.preview.is_sample, self.tasks = True, _first(self.tasks)
-        with contextlib.suppress(_RolledBack), transaction.atomic():
+        with transaction.atomic():
             self._import(lambda done, total: None)
-            raise _RolledBack
+            transaction.set_rollback(True)
         self.preview.batch = None
         return self.preview
 
@@ -482,16 +472,12 @@ def _first_examples(rows: Path) -> list[Example]:
     """The first examples that the reader has laid on disk."""
     tables: dict[str, Any] = {}
     examples = []
-    for id, question, answers, beside, digest, *new in itertools.islice(
-        itertools.chain.from_iterable(Rows.read(examples_of(rows))), SHOWN
-    ):
+    first = itertools.islice(itertools.chain.from_iterable(Rows.read(examples_of(rows))), SHOWN)
+    for id, question, answers, beside, digest, *new in first:
         if new:
             tables[digest] = json.loads(new[0])
-        examples.append(
-            Example.from_dict(
-                {**beside, "id": id, "question": question, "answers": answers, "table": tables[digest]}
-            )
-        )
+        parts = {"id": id, "question": question, "answers": answers, "table": tables[digest]}
+        examples.append(Example.from_dict({**beside, **parts}))
     return examples
 
 

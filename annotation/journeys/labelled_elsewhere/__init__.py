@@ -39,7 +39,7 @@ MOST_IN_PREVIEW: Final = 20_000
 
 def look(*, batch: Batch, path: Path, columns: Columns | None = None) -> Checked:
     """Say what a file of labels would do to the batch; nothing is written. Raises Refused where it cannot be read."""
-    with uploads.on_this_machine(path, read_labels) as file:
+    with uploads.local_input(path, read_labels) as file:
         return _check(batch, file, columns or Columns())
 
 
@@ -53,7 +53,7 @@ def write(
     progress: Progress = lambda done, total: None,
 ) -> Checked:
     """Read the file and write every label of it, or raise Refused and write none. The same file again adds nothing."""
-    with uploads.on_this_machine(path, read_labels, progress) as file:
+    with uploads.local_input(path, read_labels, progress) as file:
         return _write(batch, file, columns or Columns(), by, now)
 
 
@@ -120,14 +120,14 @@ def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look:
 
 @jobs.kind(PREVIEW)
 def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    with uploads.of_reading_job(job, "read_labels", settings.PREVIEW_SECONDS, progress) as file:
+    with uploads.input_of_job(job, "read_labels", settings.PREVIEW_SECONDS, progress) as file:
         return {"preview": _check(_batch(job), file, Columns(), MOST_IN_PREVIEW).as_data()}
 
 
 @jobs.kind(KIND)
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     batch = _batch(job)
-    with uploads.of_reading_job(job, "read_labels", settings.IMPORT_SECONDS, progress) as file:
+    with uploads.input_of_job(job, "read_labels", settings.IMPORT_SECONDS, progress) as file:
         done = _write(batch, file, Columns(), job.made_by, timezone.now())
     people = len(done.annotators)
     return {"responses_in": batch.public_id, "responses": done.new, "items": done.items, "people": people}
