@@ -33,7 +33,7 @@ MESSAGES = (
     "annotation.help.predicting",
     "annotation.jobs",
     "annotation.journeys.adjudicating",
-    "annotation.journeys.restoring",
+    "annotation.journeys.restoring.responses",
     "annotation.quality.snapshots",
     "tableqa.agreement",
     "tableqa.cell_sets",
