@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 def to_json(value: Any, of: Any = None) -> Any:
     """What `from_json` reads. of: the class of the value or one above it; only the fields of that are taken."""
+    if value is None or type(value) in (str, int, float, bool):
+        return value
     if isinstance(value, Example):
         return json.dumps(value.to_dict())  # as text: what an example holds may look like a message
     if is_dataclass(value):
