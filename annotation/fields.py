@@ -41,8 +41,7 @@ class MessagesField(models.JSONField):
         return super().get_prep_value(value if hasattr(value, "resolve_expression") else pack_all(value))
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        if (
-            not isinstance(value, str) or "code" not in value
-        ):  # without a message in it: the annotators' loop reads many
+        # Without a message in it: the annotators' loop reads many.
+        if not isinstance(value, str) or "code" not in value:
             return super().from_db_value(value, expression, connection)
         return _decoder.decode(value)

@@ -236,7 +236,8 @@ def run(job_id: int) -> str:
         with translation.override(settings.LANGUAGE_CODE), limits.at_most(0):
             result = job.result if job.ids.get(IS_DONE) else KINDS[job.kind](job, Progress(job_id))
     except Refused as refused:
-        return _end_and_tidy(job, Job.State.FAILED, error=refused.stored)
+        problems = {"result": refused.more} if "problems" in refused.more else {}
+        return _end_and_tidy(job, Job.State.FAILED, error=refused.stored, **problems)
     except Cancelled:
         job.refresh_from_db()
         if job.error == CANCELLED and job.kind in AFTERWARDS:  # not where another worker has it

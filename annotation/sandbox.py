@@ -28,6 +28,7 @@ from typing import Any, Final, NoReturn
 from django.conf import settings
 
 from annotation.refusals import refuse, refuse_as
+from tableqa.dataclass_json import from_json
 from tableqa.language import unpack_object
 from tableqa.readers.ingestion import ReadRequest, ReadResult
 from tableqa.readers.reader import ReaderError
@@ -80,7 +81,7 @@ def read(
 ) -> ReadResult:
     """Read and check all records (`tableqa.readers.ingestion.read_all`), or those of another task; see `call`."""
     seconds = settings.IMPORT_SECONDS if seconds is None else seconds
-    return ReadResult.from_json(call(task, request, beat, name=name, seconds=seconds))
+    return from_json(ReadResult, call(task, request, beat, name=name, seconds=seconds))
 
 
 def refusing_faults(reading: Reading, request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
@@ -189,9 +190,8 @@ def _result(process: subprocess.Popen[bytes], folder: Path, name: str, seconds: 
     stderr = (folder / "errors").read_text(encoding="utf-8", errors="replace")
     # A library in Rust ends its process where it gets no memory.
     aborted = process.returncode == -signal.SIGABRT and "memory allocation of" in stderr
-    if (
-        "memory" in answer or aborted or process.returncode == -signal.SIGKILL
-    ):  # the machine has no memory left
+    # The system kills it where the machine has no memory left.
+    if "memory" in answer or aborted or process.returncode == -signal.SIGKILL:
         _refuse_large(name)
     if process.returncode == -signal.SIGXCPU:
         _refuse_slow(name, seconds)

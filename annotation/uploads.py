@@ -6,8 +6,9 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -15,13 +16,14 @@ from django.conf import settings
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
+from django.utils import translation
 from django.utils.translation import gettext
 
 from annotation import jobs, sandbox
 from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
-from tableqa.readers.archive import unpacked_by
-from tableqa.readers.ingestion import unpack_once
+from annotation.written_pages import Progress
+from tableqa.readers.ingestion import ReadRequest, ReadResult
 
 KEPT = timedelta(days=7)
 """How long the files of an import that was not finished are kept, and previews, which hold the first records of files."""
@@ -172,19 +174,13 @@ class UploadedFiles:
     folder: Path
     questions: Path
     tables: Path
-    archives: Mapping[str, str] = field(default_factory=dict)
-    tables_in: str = ""
+    archives: Mapping[str, str]
+    tables_in: str
 
     def for_request(self) -> dict[str, Any]:
         """What a process of its own needs to know of them (`tableqa.readers.ingestion.ReadRequest`)."""
         hidden = [str(folder) for folder in (self.questions.parent, self.tables.parent, self.folder)]
         return {"archives": self.archives, "tables_in": self.tables_in, "hidden": hidden}
-
-    def shown(self, text: str) -> str:
-        """A message without the folders that only this process knows."""
-        for folder in (self.questions.parent, self.tables.parent, self.folder):
-            text = text.replace(f"{folder}/", "")
-        return text
 
 
 @contextmanager
@@ -212,19 +208,53 @@ def room(files: UploadedFiles | None) -> Iterator[Path]:
         yield Path(name)
 
 
-@contextmanager
-def on_disk(upload: Upload) -> Iterator[UploadedFiles]:
-    """An uploaded file, which this process reads. Raises Refused(import_failed).
+@dataclass(frozen=True)
+class InputFile:
+    """A file of labels or responses, and how it is read.
 
-    An archive is unpacked once, and stays until `forget`.
+    folder    for what is read
+    about     what `reading` needs to know of an uploaded file
+    progress  of the import
     """
-    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
-        folder = Path(name)
-        files = UploadedFiles(folder, _linked(upload, folder / "questions"), folder / "beside" / "tables")
-        files.tables.mkdir(parents=True)
-        unpacked = {files.questions: unpacked_folder() / upload.public_id}
-        with unpacked_by(lambda path: unpack_once(path, unpacked[path]) if path in unpacked else None):
-            yield files
+
+    path: Path
+    folder: Path
+    reading: sandbox.Reading
+    about: Mapping[str, Any]
+    progress: Progress
+
+    def read(self, reader: str, **options: Any) -> ReadResult:
+        """Read and check all records into `rows`. Raises Refused(import_failed)."""
+        request = ReadRequest(reader, str(self.path), str(self.rows), **options, **self.about)
+        return sandbox.refusing_faults(self.reading, request, lambda number: self.progress(number, 0))
+
+    @property
+    def name(self) -> str:
+        """What messages call it: its path, without the folders of uploads."""
+        return self.path.name if self.about else str(self.path)
+
+    @property
+    def rows(self) -> Path:
+        """The file of the records, after `read`."""
+        return self.folder / "rows.jsonl"
+
+
+@contextmanager
+def local_input(
+    path: Path, reading: sandbox.Reading, progress: Progress = lambda done, total: None
+) -> Iterator[InputFile]:
+    """A file that this process reads, as commands do."""
+    with room(None) as folder:
+        yield InputFile(path, folder, reading, {}, progress)
+
+
+@contextmanager
+def input_of_job(job: Job, task: str, seconds: int, progress: Progress) -> Iterator[InputFile]:
+    """The upload of a job, for a process of its own. Meanwhile messages have the language of the person: they are stored."""
+    upload = Upload.objects.get(pk=job.ids["upload"])
+    reading = partial(sandbox.read, name=upload.name, task=task, seconds=seconds)
+    with translation.override(job.ids.get("language")), for_sandbox(upload, None) as files:
+        yield InputFile(files.questions, files.folder, reading, files.for_request(), progress)
 
 
 def unpacked_folder() -> Path:

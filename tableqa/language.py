@@ -264,11 +264,8 @@ def unpack(stored: str) -> str:
         return stored
     try:
         return str(data["values"]["text"]) if data["code"] == TEXT else Message.from_json(data)
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-    ):  # somebody's text in the form of a message, without its values
+    # Somebody's text in the form of a message, without its values.
+    except (LookupError, TypeError, ValueError):
         return stored
 
 

@@ -55,11 +55,8 @@ class TryRequest(shapes.Envelope):
     number = serializers.IntegerField(min_value=1, max_value=10_000_000)
 
 
-class TryPredictionRequest(shapes.PredictionRequest):
+class TryPredictionRequest(TryRequest, shapes.PredictionRequest):
     """A response that a model looks at, to the item with this number."""
-
-    variant = serializers.CharField(required=False, default="", allow_blank=True, max_length=60)
-    number = serializers.IntegerField(min_value=1, max_value=10_000_000)
 
 
 class Ask(APIView):

@@ -130,12 +130,12 @@ class ResponsesImports(APIView):
         actor = access.actor(request)
         project = access.project(actor, slug, Permission.IMPORT)
         data = valid(ResponsesRequest, request)
-        upload = access.upload(project, data["upload"])
+        upload, mapping = access.upload(project, data["upload"]), mapping_file.parse(data["mapping"])
         job = responses.start(
             project=project,
             upload=upload,
             tool=data["tool"],
-            mapping=mapping_file.parse(data["mapping"]),
+            mapping=mapping,
             by=actor.person,
             now=timezone.now(),
             only_look=data["look"],
@@ -178,34 +178,29 @@ class Imports(APIView):
         actor = access.actor(request)
         project = access.project(actor, slug, Permission.IMPORT)
         data = valid(ImportRequest, request)
-        questions = access.upload(project, data["questions"])
-        tables = access.upload(project, data["tables"]) if data["tables"] else None
+        files: dict[str, Any] = {
+            "questions": access.upload(project, data["questions"]),
+            "tables": access.upload(project, data["tables"]) if data["tables"] else None,
+            "by": actor.person,
+            "now": timezone.now(),
+        }
         if data["reader"]:
             importing.check_fields(data["reader"], data["fields_of"])
-        by, now = actor.person, timezone.now()
         choice = {"reader": data["reader"], "named": data["fields_of"]}
         choice = {name: value for name, value in choice.items() if value}
         if data["preview"]:
-            job = previewing.start(questions=questions, tables=tables, choice=choice, by=by, now=now)
-            return Response(shapes.JobShape(job).data, status=202)
-        job = importing.start_import(
-            project=project,
-            reader=data["reader"],
-            questions=questions,
-            tables=tables,
-            choices=importing.Choices(
-                data["name"].strip(),
-                data["split"],
-                data["limit"],
-                data["fields_of"],
-                Credit(data["licence"], data["citation"], data["url"]),
-                data["good_only"],
-            ),
-            by=by,
-            now=now,
-            only_check=data["look"],
-            choice=None if data["reader"] else choice,
-        )
+            job = previewing.start(choice=choice, **files)
+        else:
+            credit = Credit(data["licence"], data["citation"], data["url"])
+            named = (data["name"].strip(), data["split"], data["limit"], data["fields_of"])
+            job = importing.start_import(
+                project=project,
+                reader=data["reader"],
+                choices=importing.Choices(*named, credit, data["good_only"]),
+                only_check=data["look"],
+                choice=None if data["reader"] else choice,
+                **files,
+            )
         return Response(shapes.JobShape(job).data, status=202)
 
 

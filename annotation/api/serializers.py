@@ -13,6 +13,7 @@ from annotation.models import Batch, Job, Project, Release
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.work import previewing
+from tableqa.dataclass_json import to_json
 from tableqa.verdicts import VERDICTS
 from tasks.common.errors import ERRORS
 
@@ -32,17 +33,8 @@ class BatchShape(serializers.ModelSerializer[Batch]):
     class Meta:
         model = Batch
         fields = [
-            "id",
-            "project",
-            "name",
-            "task_type",
-            "version",
-            "variant",
-            "settings",
-            "overlap",
-            "seed",
-            "state",
-            "items",
+            *("id", "project", "name", "task_type", "version", "variant", "settings", "overlap", "seed"),
+            *("state", "items"),
         ]
 
 
@@ -66,18 +58,8 @@ class ReleaseShape(serializers.ModelSerializer[Release]):
     class Meta:
         model = Release
         fields = [
-            *(
-                "id",
-                "project",
-                "name",
-                "format",
-                "formats",
-                "digest",
-                "manifest",
-                "job",
-                "made_at",
-                "ready_at",
-            ),
+            *("id", "project", "name", "format", "formats", "digest", "manifest", "job"),
+            *("made_at", "ready_at"),
         ]
 
 
@@ -95,7 +77,7 @@ class JobShape(serializers.ModelSerializer[Job]):
         elif instance.kind == previewing.KIND and instance.result:
             preview = previewing.result(instance)
             examples = [example.to_dict() for example in preview.examples]
-            data["result"] = {**preview.to_json(), "examples": examples}
+            data["result"] = {**to_json(preview), "examples": examples}
         data["result"].pop("page", None)  # what a page of this site needs
         return data
 
@@ -364,9 +346,8 @@ class ModelTicketShape(serializers.Serializer[Any]):
     tries = serializers.IntegerField()
 
 
-class PracticePredictionRequest(PredictionRequest):
-    variant = serializers.CharField(required=False, default="", allow_blank=True, max_length=60)
-    number = serializers.IntegerField(min_value=1, max_value=10_000)
+class PracticePredictionRequest(PracticeRequest, PredictionRequest):
+    pass
 
 
 class LookShape(serializers.Serializer[Any]):
@@ -388,17 +369,7 @@ class SeenShape(serializers.Serializer[Any]):
 
     seq = serializers.IntegerField()
     state = serializers.ChoiceField(
-        choices=[
-            "answered",
-            "waiting",
-            "busy",
-            "stale",
-            "changed",
-            "unavailable",
-            "slow",
-            "nothing",
-            "none",
-        ]
+        choices=["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]
     )
     words = serializers.CharField(allow_blank=True)
     original = LookShape(allow_null=True)
@@ -464,22 +435,18 @@ class CandidateShape(serializers.Serializer[Any]):
     unsure = serializers.BooleanField(help_text="The annotator was not sure.")
 
 
-class AdjudicationShape(serializers.Serializer[Any]):
-    item = serializers.CharField()
-    reason = serializers.CharField()
-    weight = serializers.FloatField()
-    asked_at = serializers.DateTimeField()
-    shows = serializers.DictField()
-    listed_reasons = serializers.ListField(child=serializers.CharField())
-    note_required = serializers.BooleanField()
-    candidates = CandidateShape(many=True)
-
-
 class UndoneShape(serializers.Serializer[Any]):
     item = serializers.CharField()
     reason = serializers.CharField()
     weight = serializers.FloatField()
     asked_at = serializers.DateTimeField()
+
+
+class AdjudicationShape(UndoneShape):
+    shows = serializers.DictField()
+    listed_reasons = serializers.ListField(child=serializers.CharField())
+    note_required = serializers.BooleanField()
+    candidates = CandidateShape(many=True)
 
 
 class DecisionShape(serializers.Serializer[Any]):

@@ -28,15 +28,13 @@ class ResponsesFileForm(forms.Form):
         choices=[("", gettext_lazy("choose a tool")), *((name, tool.title) for name, tool in TOOLS.items())],
     )
     file = forms.FileField(
+        validators=[checked_upload],
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
             "Label Studio: JSON export. Argilla: records.json, or a zip file of the dataset folder. doccano: "
             "zip file of the JSONL export. Potato: zip file of the output folder. Prodigy: JSONL of db-out."
         ),
     )
-
-    def clean_file(self) -> Any:
-        return checked_upload(self.cleaned_data["file"])
 
 
 class MappingForm(forms.Form):
@@ -121,16 +119,11 @@ class MappingForm(forms.Form):
     def columns(self) -> Iterator[dict[str, Any]]:
         """A row for each field of the file: the field, its drop-down, and its values with counts and drop-downs."""
         for number, column in enumerate(self.preview.summary.columns.values()):
-            values = [
-                {
-                    "value": value,
-                    "count": column.values[value],
-                    "field": self[f"value-{number}-{place}"]
-                    if f"value-{number}-{place}" in self.fields
-                    else None,
-                }
-                for place, value in enumerate(shown_values(column))
-            ]
+            values = []
+            for place, value in enumerate(shown_values(column)):
+                name = f"value-{number}-{place}"
+                field = self[name] if name in self.fields else None
+                values.append({"value": value, "count": column.values[value], "field": field})
             left_out = column.left_out + len(column.values) - len(values)
             yield {"column": column, "field": self[f"field-{number}"], "values": values, "left_out": left_out}
 
@@ -141,13 +134,8 @@ class MappingForm(forms.Form):
     def people(self) -> Iterator[dict[str, Any]]:
         """A row for each person of the file."""
         for number, (there, _, count) in enumerate(self.preview.people):
-            is_simulated = there in self.preview.summary.simulated
-            yield {
-                "name": there,
-                "count": count,
-                "is_simulated": is_simulated,
-                "field": self[f"person-{number}"],
-            }
+            is_simulated, field = there in self.preview.summary.simulated, self[f"person-{number}"]
+            yield {"name": there, "count": count, "is_simulated": is_simulated, "field": field}
 
 
 def shown_values(column: Column) -> list[str]:

@@ -433,8 +433,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             done = _import_uploads(job, sent, rest, progress)
         except Refused as refused:
             if "problems" in refused.more:
-                result = {**refused.more, **_kept_rest(job, rest)}
-                Job.objects.filter(pk=job.pk).update(result=result)
+                refused.more |= _kept_rest(job, rest)
             raise
         rejected = {"rejected": done.rejected, **_kept_rest(job, rest)} if done.rejected else {}
     return {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,10 +41,6 @@ class CheckedRelease:
     records: int = 0
     difference: str = ""
     unknown_type: str = ""
-
-    def to_json(self) -> Record:
-        """What the process tells its parent."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

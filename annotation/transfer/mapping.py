@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from tableqa.readers.reader import Credit
 from tableqa.responses import GivenResponse
-from tableqa.responses.reading import CheckedTask
+from tableqa.responses.export import CheckedTask
 from tasks.common.definitions import MOST_STEPS, TAKEN
 from tasks.common.fields import Choice, MultiChoice, Rank, Scale, Text
 from tasks.contract import TaskType
@@ -83,6 +83,11 @@ class Column:
         self.has_orders |= values != self.first
         self.values.update(map(str, value) if isinstance(value, list) else [str(value)])
 
+    def shortened(self) -> Column:
+        """The column with its most frequent values."""
+        values = Counter(dict(self.values.most_common(MOST_VALUES)))
+        return replace(self, values=values, left_out=len(self.values) - len(values), first=())
+
     def add_predicted(self, value: Any) -> None:
         """A value that a model predicted: an option of a choice, whether or not a person chose it."""
         if self.nature in ("choice", "multi_choice"):
@@ -137,43 +142,10 @@ class Summary:
     simulated: set[str] = field(default_factory=set)
     """Names of people who are programs, likewise."""
 
-    def as_data(self) -> dict[str, Any]:
-        """What a page shows of it, as JSON. Names of people are values: erasing replaces these."""
-        columns = [
-            {
-                "name": column.name,
-                "responses": column.responses,
-                "values": column.values.most_common(MOST_VALUES),
-                "left_out": max(0, len(column.values) - MOST_VALUES),
-            }
-            for column in self.columns.values()
-        ]
-        return {
-            **{name: getattr(self, name) for name in ("tasks", "answered", "responses", "losses")},
-            "columns": columns,
-            "people": list(self.people.items()),
-            "simulated": sorted(self.simulated),
-            "first": self.first and self.first.isoformat(),
-            "last": self.last and self.last.isoformat(),
-        }
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Summary:
-        """Read what `as_data` gave."""
-        columns = (
-            Column(**{**column, "values": Counter(dict(column["values"]))}) for column in data["columns"]
-        )
-        return cls(
-            **{
-                **data,
-                "columns": {column.name: column for column in columns},
-                "people": Counter(dict(data["people"])),
-                "losses": Counter(data["losses"]),
-                "simulated": set(data["simulated"]),
-                "first": datetime.fromisoformat(data["first"]) if data["first"] else None,
-                "last": datetime.fromisoformat(data["last"]) if data["last"] else None,
-            }
-        )
+    def shortened(self) -> Summary:
+        """What a page shows of it: without the rare values of fields."""
+        columns = {name: column.shortened() for name, column in self.columns.items()}
+        return replace(self, columns=columns, terms={}, definition={}, credits=set())
 
     def add(self, task: CheckedTask) -> None:
         self.tasks += 1
@@ -270,18 +242,16 @@ def definition_of(
     title: str, columns: Iterable[Column], fields: Mapping[str, str], values: Mapping[str, Any], total: int
 ) -> dict[str, Any]:
     """The definition of a task type that holds these fields. `total`: responses of the export."""
-    new_fields = []
-    for column in columns:
-        if not (name := fields.get(column.name)):
-            continue
-        new_fields.append(
-            {
-                "name": name,
-                **_type_of(column, values.get(column.name, {})),
-                "label": column.name[:80],
-                **({} if column.responses == total else {"optional": True}),
-            }
-        )
+    new_fields = [
+        {
+            "name": name,
+            **_type_of(column, values.get(column.name, {})),
+            "label": column.name[:80],
+            **({} if column.responses == total else {"optional": True}),
+        }
+        for column in columns
+        if (name := fields.get(column.name))
+    ]
     return {
         "title": title[:80],
         "instruction": title[:200],

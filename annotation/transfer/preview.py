@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.utils.translation import gettext
 
-from annotation.models import Batch, Source
+from annotation.models import Batch
 from annotation.transfer import mapping_file
 from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
+from tableqa.dataclass_json import from_json, to_json
 from tableqa.foreign_values import printable_in
 from tableqa.language import pack_all, unpack_object
-from tableqa.readers.ingestion import ReadResult
 from tableqa.readers.rejections import Problem
 from tableqa.responses import TOOLS
 
@@ -28,8 +27,8 @@ class Preview:
     mapping     complete: what was guessed is filled in
     is_new_type the task type is made from the file
     targets     the fields of the task type
-    read, rows  what the reader says of the file, and where it has laid the tasks
-    source      the existing one that lends its examples, and its licence; None where the file makes one
+    checksum    of the file
+    makes_source  the file makes a source; otherwise an existing one with this licence lends its examples
     imported    number of responses that are new
     proposals   number of predictions of models that become proposals
     left        number of predictions that become none
@@ -40,15 +39,12 @@ class Preview:
     tool: str
     summary: Summary
     mapping: ImportMapping
-    rows: Path = Path()
-    read: ReadResult = field(default_factory=lambda: ReadResult(""))
+    checksum: str = ""
     makes_source: bool = True
-    task_title: str = ""
+    licence: str = ""
     is_new_type: bool = False
     targets: Sequence[str] = ()
     examples: Sequence[Example] = ()
-    source: Source | None = None
-    licence: str = ""
     is_sample: bool = False
     imported: int = 0
     proposals: int = 0
@@ -80,15 +76,13 @@ class Preview:
         counts = sorted(self.summary.people.items())
         return [(name, self.mapping.people[name], number) for name, number in counts]
 
+    def add_problem(self, what: str, column: str = "") -> None:
+        """Note a problem of the whole file."""
+        self.problems.append(Problem(self.file, None, column, what, ""))
+
     def as_data(self) -> dict[str, Any]:
         """What programs read of it, and as one text what its page needs: some characters are stored in no other form."""
-        page = {
-            **{name: getattr(self, name) for name in _OF_PAGE},
-            "summary": self.summary.as_data(),
-            "mapping": as_stored(self.mapping),
-            "examples": json.dumps([example.to_dict() for example in self.examples]),
-            "problems": [asdict(problem) for problem in self.problems],
-        }
+        page = to_json(replace(self, summary=self.summary.shortened()))
         for_programs = {
             "responses": self.summary.responses,
             "tasks": self.summary.answered,
@@ -102,29 +96,4 @@ class Preview:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Preview:
         """What the page of a preview needs."""
-        page = json.loads(data["page"], object_hook=unpack_object)
-        return cls(
-            **{
-                **page,
-                "summary": Summary.from_data(page["summary"]),
-                "mapping": from_stored(page["mapping"]),
-                "examples": [Example.from_dict(example) for example in json.loads(page["examples"])],
-                "problems": [Problem(**problem) for problem in page["problems"]],
-            }
-        )
-
-
-_OF_PAGE: Final = (
-    *("file", "tool", "makes_source", "task_title", "is_new_type", "targets", "licence"),
-    *("is_sample", "imported", "proposals", "left", "items"),
-)
-
-
-def as_stored(mapping: ImportMapping) -> dict[str, Any]:
-    """A mapping among the ids of a job. Erasing replaces names in values; keys stay."""
-    return {**asdict(mapping), "people": list(mapping.people.items())}
-
-
-def from_stored(data: Mapping[str, Any]) -> ImportMapping:
-    """Read what `as_stored` gave."""
-    return ImportMapping(**{**data, "people": dict(data["people"])})
+        return from_json(cls, json.loads(data["page"], object_hook=unpack_object))

@@ -7,13 +7,11 @@ time; the audit log has tool, digest of the file, id and time there. The preview
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -24,7 +22,7 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from annotation import jobs, sandbox, uploads
+from annotation import jobs, uploads
 from annotation.help import helping
 from annotation.journeys import assigning, defining, importing, labelled_elsewhere
 from annotation.journeys.labelled_elsewhere import checks
@@ -32,9 +30,10 @@ from annotation.models import Batch, Job, Person, Project, Proposal, Source, Upl
 from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
-from annotation.transfer.preview import Preview, as_stored, from_stored
+from annotation.transfer.preview import Preview
 from annotation.written_pages import Progress
 from tableqa import Example
+from tableqa.dataclass_json import from_json, to_json
 from tableqa.language import reason_of
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.labels import Label
@@ -42,7 +41,8 @@ from tableqa.readers.mapped import checked
 from tableqa.readers.reader import Credit, joined_credit
 from tableqa.readers.rejections import Problem, one_sentence
 from tableqa.responses import TOOLS
-from tableqa.responses.reading import CheckedTask, examples_of, read_responses
+from tableqa.responses.export import CheckedTask
+from tableqa.responses.reading import examples_of, read_responses
 from tasks.contract import Proposed, TaskType, task_types
 
 KIND: Final = "import_responses"
@@ -58,73 +58,20 @@ SHOWN: Final = 3
 """Examples of a preview."""
 
 
-class _RolledBack(Exception):
-    """Ends a preview."""
-
-
 def look(
-    *,
-    project: Project,
-    path: Path,
-    tool: str,
-    mapping: ImportMapping,
-    by: Person | None,
-    now: datetime,
-    most: int | None = None,
-    files: uploads.UploadedFiles | None = None,
-    reading: sandbox.Reading = read_responses,
-    progress: Progress = lambda done, total: None,
+    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
 ) -> Preview:
-    """What an import would do; nothing is written. Raises Refused where the file cannot be read at all.
-
-    most: of a file with more responses, only the first tasks (`SAMPLE` responses) are checked.
-    """
-    with uploads.room(files) as folder:
-        preview, tasks = _read(project, path, tool, mapping, folder, files, reading, progress)
-        if most is not None and preview.summary.responses > most:
-            preview.is_sample, tasks = True, _first(tasks)
-        with contextlib.suppress(_RolledBack), transaction.atomic():
-            _import(preview, project, tasks, by, now)
-            raise _RolledBack
-        if preview.makes_source and TOOLS[tool].has_examples:
-            preview.examples = _first_examples(preview.rows)
-    preview.batch = None
-    return preview
+    """What an import would do; nothing is written. Raises Refused where the file cannot be read at all."""
+    with uploads.local_input(path, read_responses) as file:
+        return _Import(project, file, tool, mapping, by, now).preview_only()
 
 
 def write(
-    *,
-    project: Project,
-    path: Path,
-    tool: str,
-    mapping: ImportMapping,
-    by: Person | None,
-    now: datetime,
-    files: uploads.UploadedFiles | None = None,
-    reading: sandbox.Reading = read_responses,
-    progress: Progress = lambda done, total: None,
-    job: Job | None = None,
+    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
 ) -> Preview:
-    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`.
-
-    job: gets its result with them.
-    """
-    with uploads.room(files) as folder:
-        preview, tasks = _read(project, path, tool, mapping, folder, files, reading, progress)
-        with transaction.atomic():
-            _import(preview, project, tasks, by, now, progress)
-            if preview.problems:
-                number = len(preview.problems)
-                refuse(
-                    "import_failed",
-                    "{problem} No responses were imported. Problems: {number}.",
-                    problem=one_sentence(preview.problems[0]),
-                    number=number,
-                    more={"problems": [asdict(problem) for problem in preview.problems], "rejected": number},
-                )
-            if job is not None:
-                jobs.store_result(job, _result(preview))
-    return preview
+    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`."""
+    with uploads.local_input(path, read_responses) as file:
+        return _Import(project, file, tool, mapping, by, now).write()
 
 
 # -- in the background ------------------------------------------------------------------------------
@@ -144,19 +91,16 @@ def start(
     uploads.require_whole(upload)
     _require_tool(tool)
     # What a task type says of a response is stored as it reads.
-    ids = {
-        "upload": upload.pk,
-        "tool": tool,
-        "mapping": as_stored(mapping),
-        "language": translation.get_language(),
-    }
+    language = translation.get_language()
+    ids = {"upload": upload.pk, "tool": tool, "mapping": asdict(mapping), "language": language}
     return jobs.enqueue(project=project, kind=PREVIEW if only_look else KIND, ids=ids, by=by, now=now)
 
 
 @jobs.kind(PREVIEW)
 def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    looking = partial(look, most=MOST_IN_PREVIEW, progress=progress)
-    return _run(job, looking, settings.PREVIEW_SECONDS).as_data()
+    with uploads.input_of_job(job, "read_responses", settings.PREVIEW_SECONDS, progress) as file:
+        preview = _of_job(job, file).preview_only(MOST_IN_PREVIEW)
+    return preview.as_data()
 
 
 @jobs.kind(KIND)
@@ -164,28 +108,14 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     def read_or_written(done: int, total: int) -> None:
         (progress.beside_the_transaction if total else progress)(done, total)
 
-    writing = partial(write, job=job, progress=read_or_written)
-    try:
-        return _result(_run(job, writing, settings.IMPORT_SECONDS))
-    except Refused as refused:
-        if "problems" in refused.more:
-            Job.objects.filter(pk=job.pk).update(result=refused.more)
-        raise
+    with uploads.input_of_job(job, "read_responses", settings.IMPORT_SECONDS, read_or_written) as file:
+        done = _of_job(job, file).write(job)
+    return _result(done)
 
 
-def _run(job: Job, action: Callable[..., Preview], seconds: int) -> Preview:
-    upload = Upload.objects.get(pk=job.ids["upload"])
-    with translation.override(job.ids.get("language")), uploads.for_sandbox(upload, None) as files:
-        return action(
-            project=job.project,
-            path=files.questions,
-            tool=job.ids["tool"],
-            mapping=from_stored(job.ids["mapping"]),
-            by=job.made_by,
-            now=timezone.now(),
-            files=files,
-            reading=partial(sandbox.read, name=upload.name, task="read_responses", seconds=seconds),
-        )
+def _of_job(job: Job, file: uploads.InputFile) -> _Import:
+    mapping = ImportMapping(**job.ids["mapping"])
+    return _Import(job.project, file, job.ids["tool"], mapping, job.made_by, timezone.now())
 
 
 jobs.afterwards(KIND)(uploads.forget_if_done)
@@ -216,65 +146,6 @@ def _require_tool(tool: str) -> None:
         )
 
 
-def _read(
-    project: Project,
-    path: Path,
-    tool: str,
-    mapping: ImportMapping,
-    folder: Path,
-    files: uploads.UploadedFiles | None,
-    reading: sandbox.Reading,
-    progress: Progress,
-) -> tuple[Preview, list[CheckedTask]]:
-    """Read the file before any transaction: meanwhile nobody waits for a lock."""
-    _require_tool(tool)
-    try:
-        checked(mapping.parts)
-    except ValueError as error:
-        refuse_as("import_failed", reason_of(error))
-    mapping = replace(mapping, source=mapping.source or path.stem[: importing.LONGEST_NAME])
-    existing = Source.objects.ready().filter(project=project, name=mapping.source).first()
-    source = None if mapping.parts else existing
-    request = ReadRequest(
-        tool,
-        str(path),
-        str(folder / "rows.jsonl"),
-        fields=dict(mapping.parts),
-        chosen={"makes_examples": source is None and TOOLS[tool].has_examples},
-        **(files.for_request() if files is not None else {}),
-    )
-    read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
-    tasks = [CheckedTask.from_row(row) for page in Rows.read(Path(request.rows)) for row in page]
-    summary = Summary()
-    for task in tasks:
-        summary.add(task)
-    if not summary.responses:
-        _refuse_without_responses(path.name, tool, summary, sum(task.predictions_count for task in tasks))
-    preview = Preview(
-        path.name, tool, summary, mapping, Path(request.rows), read, problems=list(read.problems)
-    )
-    if source is not None:
-        preview.source, preview.licence, preview.makes_source = source, source.licence, False
-    _complete(preview, path)
-    _check_credit(preview)
-    return preview, tasks
-
-
-def _import(
-    preview: Preview,
-    project: Project,
-    tasks: Sequence[CheckedTask],
-    by: Person | None,
-    now: datetime,
-    progress: Progress = lambda done, total: None,
-) -> None:
-    # Two previews write the same rows; the second waits for the end of the first.
-    Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
-    task_type = _task_type(preview, project, tasks, by, now)
-    if not preview.problems:
-        _write(preview, project, tasks, task_type, by, now, progress)
-
-
 def _refuse_without_responses(name: str, tool: str, summary: Summary, predictions: int) -> NoReturn:
     """Say what the file has instead of responses, and what to do."""
     if predictions:
@@ -288,14 +159,13 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
         )
     if summary.losses:
         of_tool = TOOLS[tool].losses
+        losses = [f"{gettext(of_tool[key])} ({number})" for key, number in sorted(summary.losses.items())]
         refuse(
             "import_failed",
             "{name} has no responses that can be imported. Not read: {losses}. Choices, numbers, rankings "
             "and texts are read.",
             name=name,
-            losses="; ".join(
-                f"{gettext(of_tool[key])} ({summary.losses[key]})" for key in sorted(summary.losses)
-            ),
+            losses="; ".join(losses),
         )
     refuse("import_failed", "{name} has no responses. Export the tasks with their annotations.", name=name)
 
@@ -311,258 +181,309 @@ def _first(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
     return sample
 
 
-def _check_credit(preview: Preview) -> None:
-    """Note a URL, licence or citation that a source cannot have."""
-    mapping = preview.mapping
-    try:
-        importing.check_licence(mapping.licence)
-        if mapping.url:
-            URLValidator(schemes=("http", "https"))(mapping.url)
-        if len(mapping.url) > LONGEST_URL or len(mapping.citation) > LONGEST_CITATION:
-            raise ValidationError("too long")
-    except Refused as refused:
-        preview.problems.append(Problem(preview.file, None, "", refused.detail, ""))
-    except ValidationError:
-        what = gettext(
-            "The URL must begin with https:// and have at most {url} characters, the citation {citation}."
-        ).format(url=LONGEST_URL, citation=LONGEST_CITATION)
-        preview.problems.append(Problem(preview.file, None, "", what, ""))
-
-
-# -- what was not said ------------------------------------------------------------------------------
-
-
-def _complete(preview: Preview, path: Path) -> None:
-    """Fill in people, source and batch, and the credit that the file states."""
-    given, title = preview.mapping, TOOLS[preview.tool].title
-    people = {name: given.people.get(name) or name or mappings.UNNAMED for name in preview.summary.people}
-    batch = given.batch or f"{title}: {path.stem}"[: assigning.LONGEST_NAME]
-    source = given.source or path.stem[: importing.LONGEST_NAME]
-    stated = joined_credit(preview.summary.credits)
-    credit = {
-        "licence": given.licence or ("" if stated.licence == "NOASSERTION" else stated.licence),
-        "citation": given.citation or stated.citation,
-        "url": given.url or stated.url,
-    }
-    completed = {"people": people, "batch": batch, "source": source, **credit}
-    preview.mapping = ImportMapping(**{**asdict(given), **completed})
-
-
 def known_task_types(project: Project) -> dict[str, TaskType]:
     """The task types that responses can be of: those of the project first, then the installed ones that make nothing."""
     defined = {name: row.task() for name, row in defining.newest(project).items()}
     return defined | {key: task for key, task in task_types().items() if not task.making}
 
 
-def _task_type(
-    preview: Preview, project: Project, tasks: Sequence[CheckedTask], by: Person | None, now: datetime
-) -> TaskType | None:
-    """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
-    given, summary = preview.mapping, preview.summary
-    available = known_task_types(project) | dict(task_types())
-    columns = list(summary.columns.values())
-    key = given.task_type or next(iter(summary.task_types), "")
-    if not key and not given.fields and not given.values:
-        fits = mappings.fitting(columns, known_task_types(project).values())
-        key = fits.key if fits is not None else ""
-    task: TaskType | None
-    if key in available:
-        task = available[key]
-        fields = {**mappings.usual_fields(columns, task), **given.fields}
-    else:
-        key = key or mappings.name_of(Path(preview.file).stem, available)
-        for prediction in (one for task_ in tasks for one in task_.predictions):
-            for name in prediction.values.keys() & summary.columns.keys():
-                summary.columns[name].add_predicted(prediction.values[name])
-        names: dict[str, str] = {}
-        for column in columns:
-            names[column.name] = mappings.name_of(column.name, names.values())
-        if (carried := mappings.carried_definition(summary, given)) is not None:
-            fields = {column.name: column.name for column in columns}
-            task = defining.define(project=project, name=key, data=carried, by=by, now=now).task()
+class _Import:
+    """The responses of a file on their way into a project.
+
+    They are read before any transaction: meanwhile nobody waits for a lock.
+
+    source  the existing one that lends its examples; None where the file makes one
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        file: uploads.InputFile,
+        tool: str,
+        mapping: ImportMapping,
+        by: Person | None,
+        now: datetime,
+    ) -> None:
+        """Raises Refused where the file cannot be read at all."""
+        _require_tool(tool)
+        try:
+            checked(mapping.parts)
+        except ValueError as error:
+            refuse_as("import_failed", reason_of(error))
+        self.project, self.file, self.by, self.now = project, file, by, now
+        name = file.path.name
+        mapping = replace(mapping, source=mapping.source or file.path.stem[: importing.LONGEST_NAME])
+        existing = Source.objects.ready().filter(project=project, name=mapping.source).first()
+        self.source = None if mapping.parts else existing
+        has_examples = self.source is None and TOOLS[tool].has_examples
+        self.read = file.read(tool, fields=dict(mapping.parts), chosen={"makes_examples": has_examples})
+        self.tasks = [from_json(CheckedTask, row) for page in Rows.read(file.rows) for row in page]
+        summary = Summary()
+        for task in self.tasks:
+            summary.add(task)
+        if not summary.responses:
+            predictions = sum(task.predictions_count for task in self.tasks)
+            _refuse_without_responses(name, tool, summary, predictions)
+        self.preview = Preview(
+            name,
+            tool,
+            summary,
+            _completed(mapping, summary, f"{TOOLS[tool].title}: {file.path.stem}"),
+            self.read.checksum,
+            makes_source=self.source is None,
+            licence=self.source.licence if self.source else "",
+            examples=_first_examples(file.rows) if has_examples else (),
+            problems=list(self.read.problems),
+        )
+        self._check_credit()
+
+    def preview_only(self, most: int | None = None) -> Preview:
+        """What the import would do; nothing is written.
+
+        most: of a file with more responses, only the first tasks (`SAMPLE` responses) are checked.
+        """
+        if most is not None and self.preview.summary.responses > most:
+            self.preview.is_sample, self.tasks = True, _first(self.tasks)
+        with transaction.atomic():
+            self._import(lambda done, total: None)
+            transaction.set_rollback(True)
+        self.preview.batch = None
+        return self.preview
+
+    def write(self, job: Job | None = None) -> Preview:
+        """Write all, or raise Refused (import_failed) with the problems in `more`. job: gets its result with it."""
+        with transaction.atomic():
+            self._import(self.file.progress)
+            if problems := self.preview.problems:
+                refuse(
+                    "import_failed",
+                    "{problem} No responses were imported. Problems: {number}.",
+                    problem=one_sentence(problems[0]),
+                    number=len(problems),
+                    more={"problems": to_json(problems), "rejected": len(problems)},
+                )
+            if job is not None:
+                jobs.store_result(job, _result(self.preview))
+        return self.preview
+
+    def _check_credit(self) -> None:
+        """Note a URL, licence or citation that a source cannot have."""
+        mapping = self.preview.mapping
+        try:
+            importing.check_licence(mapping.licence)
+            if mapping.url:
+                URLValidator(schemes=("http", "https"))(mapping.url)
+            if len(mapping.url) > LONGEST_URL or len(mapping.citation) > LONGEST_CITATION:
+                raise ValidationError("too long")
+        except Refused as refused:
+            self.preview.add_problem(refused.detail)
+        except ValidationError:
+            what = gettext(
+                "The URL must begin with https:// and have at most {url} characters, the citation {citation}."
+            )
+            self.preview.add_problem(what.format(url=LONGEST_URL, citation=LONGEST_CITATION))
+
+    def _import(self, progress: Progress) -> None:
+        # Two previews write the same rows; the second waits for the end of the first.
+        projects = Project.objects.select_for_update(no_key=True).filter(pk=self.project.pk)
+        projects.values_list("pk").first()
+        task_type = self._task_type()
+        if task_type is not None and not self.preview.problems:
+            self._write(task_type, progress)
+
+    def _task_type(self) -> TaskType | None:
+        """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
+        preview, given, summary = self.preview, self.preview.mapping, self.preview.summary
+        known = known_task_types(self.project)
+        available = known | dict(task_types())
+        columns = list(summary.columns.values())
+        key = given.task_type or next(iter(summary.task_types), "")
+        if not key and not given.fields and not given.values:
+            fits = mappings.fitting(columns, known.values())
+            key = fits.key if fits is not None else ""
+        task: TaskType | None
+        if key in available:
+            task = available[key]
+            fields = {**mappings.usual_fields(columns, task), **given.fields}
         else:
-            fields = {**names, **given.fields}
-            task = _defined(preview, project, key, fields, by, now)
-    preview.mapping = ImportMapping(**{**asdict(given), "task_type": key, "fields": fields})
-    if task is None:
-        return None
-    preview.task_title, preview.targets = task.title, tuple(one.name for one in task.fields)
-    preview.is_new_type = key not in available
-    for name, target in fields.items():
-        if target and target not in preview.targets:
-            what = gettext("The task type {task} has no field {target!r}. Its fields are: {fields}.").format(
-                task=key, target=target, fields=", ".join(preview.targets)
+            key = key or mappings.name_of(Path(preview.file).stem, available)
+            for prediction in (one for task_ in self.tasks for one in task_.predictions):
+                for name in prediction.values.keys() & summary.columns.keys():
+                    summary.columns[name].add_predicted(prediction.values[name])
+            names: dict[str, str] = {}
+            for column in columns:
+                names[column.name] = mappings.name_of(column.name, names.values())
+            if (carried := mappings.carried_definition(summary, given)) is not None:
+                fields = {column.name: column.name for column in columns}
+                task = self._define(key, carried)
+            else:
+                fields = {**names, **given.fields}
+                task = self._defined(key, fields)
+        preview.mapping = replace(given, task_type=key, fields=fields)
+        if task is None:
+            return None
+        preview.targets, preview.is_new_type = [one.name for one in task.fields], key not in available
+        for name, target in fields.items():
+            if target and target not in preview.targets:
+                what = gettext("The task type {task} has no field {target!r}. Its fields are: {fields}.")
+                what = what.format(task=key, target=target, fields=", ".join(preview.targets))
+                preview.add_problem(f"{name}: {what}", column=name)
+        return task
+
+    def _defined(self, key: str, fields: Mapping[str, str]) -> TaskType | None:
+        """A task type made from the fields of the file; None where there is a problem."""
+        preview, summary = self.preview, self.preview.summary
+        title = f"{TOOLS[preview.tool].title}: {Path(preview.file).stem}"
+        columns, values = summary.columns.values(), preview.mapping.values
+        data = mappings.definition_of(title, columns, fields, values, summary.responses)
+        if all(one.get("optional") for one in data["fields"]):
+            preview.add_problem(
+                gettext(
+                    "No field has a value in every response. Choose a task type, or import them in parts."
+                )
             )
-            preview.problems.append(Problem(preview.file, None, name, f"{name}: {what}", ""))
-    return task
+            return None
+        return self._define(key, data)
 
+    def _define(self, key: str, data: Mapping[str, Any]) -> TaskType:
+        return defining.define(project=self.project, name=key, data=data, by=self.by, now=self.now).task()
 
-def _defined(
-    preview: Preview,
-    project: Project,
-    key: str,
-    fields: Mapping[str, str],
-    by: Person | None,
-    now: datetime,
-) -> TaskType | None:
-    columns = preview.summary.columns.values()
-    title = f"{TOOLS[preview.tool].title}: {Path(preview.file).stem}"
-    data = mappings.definition_of(title, columns, fields, preview.mapping.values, preview.summary.responses)
-    if all(one.get("optional") for one in data["fields"]):
-        what = gettext("No field has a value in every response. Choose a task type, or import them in parts.")
-        preview.problems.append(Problem(preview.file, None, "", what, ""))
-        return None
-    return defining.define(project=project, name=key, data=data, by=by, now=now).task()
-
-
-# -- writing ----------------------------------------------------------------------------------------
-
-
-def _write(
-    preview: Preview,
-    project: Project,
-    tasks: Sequence[CheckedTask],
-    task_type: TaskType | None,
-    by: Person | None,
-    now: datetime,
-    progress: Progress,
-) -> None:
-    assert task_type is not None, "what has no task type has a problem"  # nosec
-    answered = [task for task in tasks if task.responses]
-    if preview.makes_source and not TOOLS[preview.tool].has_examples:
-        what = gettext(
-            "The file has no questions and tables. Import the examples first, and enter the name of their source."
+    def _write(self, task_type: TaskType, progress: Progress) -> None:
+        preview, by, now = self.preview, self.by, self.now
+        answered = [task for task in self.tasks if task.responses]
+        if self.source is None and not TOOLS[preview.tool].has_examples:
+            preview.add_problem(
+                gettext(
+                    "The file has no questions and tables. Import the examples first, and enter the name of their source."
+                )
+            )
+            return
+        source = self.source or self._new_source()
+        batch = assigning.plan_batch(
+            project=self.project,
+            task=task_type,
+            name=preview.mapping.batch,
+            sample=assigning.Sample(sources=[source], only=[task.example or task.id for task in answered]),
+            terms={**preview.summary.terms, "overlap": max(1, preview.summary.most)},
+            by=by,
+            now=now,
         )
-        preview.problems.append(Problem(preview.file, None, "", what, ""))
-        return
-    source = preview.source or _source(preview, project, len(tasks), by, now)
-    batch = assigning.plan_batch(
-        project=project,
-        task=task_type,
-        name=preview.mapping.batch,
-        sample=assigning.Sample(sources=[source], only=[task.example or task.id for task in answered]),
-        terms={**preview.summary.terms, "overlap": max(1, preview.summary.most)},
-        by=by,
-        now=now,
-    )
-    assigning.open_batch(batch=batch, by=by, now=now)
-    places = [response.place for task in answered for response in task.responses]
-    report = checks.check(
-        batch=batch,
-        labels=_labels(preview, answered, source, task_type, now),
-        name=preview.file,
-        rows=preview.rows.with_suffix(".checked"),
-        progress=lambda number: progress(number // 2, len(places)),
-    )
-    preview.imported, preview.items, preview.batch = report.new, report.items, batch
-    for problem in report.problems:
-        place = places[(problem.line or 1) - 1]
-        what = f"{place.within}: {problem.what}" if place.within else problem.what
-        preview.problems.append(Problem(place.file.name, place.line, "", what, ""))
-    if not preview.problems:
-        labelled_elsewhere.write_checked(batch=batch, checked=report, by=by, now=now, progress=progress)
-        _write_proposals(preview, batch, {task.example or task.id: task for task in answered}, task_type, now)
-        preview.left = sum(task.predictions_count for task in tasks) - preview.proposals
-        assigning.close_batch(batch=batch, by=by, now=now)
-
-
-def _write_proposals(
-    preview: Preview, batch: Batch, by_example: Mapping[str, CheckedTask], task_type: TaskType, now: datetime
-) -> None:
-    """Keep predictions of models that are responses of the task type, as proposals that nobody was shown."""
-    targets = {one.name: one for one in task_type.fields}
-    predicted = [id for id, task in by_example.items() if task.predictions]
-    items = batch.items.filter(example__external_id__in=predicted)
-    for item in items.select_related("batch__project", "example__stored_table").iterator(500):
-        for prediction in by_example[item.example.external_id].predictions:
-            data = _data(preview.mapping, targets, prediction.values)
-            proposal = helping.hold(task_type, item.plain(), Proposed(data, score=prediction.score))
-            if proposal is None:
-                continue
-            preview.proposals += 1
-            maker = (prediction.model or preview.tool)[:LONGEST_MODEL]
-            helping.keep(
-                item,
-                [proposal],
-                source=Proposal.Source.RULES if maker == helping.RULES else Proposal.Source.MODEL,
-                maker=maker,
-                now=min(prediction.at or now, now),
-            )
-
-
-def _past(at: datetime | None, now: datetime) -> datetime | None:
-    """A time of a file; None where it is none, or in the future."""
-    return at if at and at < now + timedelta(days=1) else None
-
-
-def _source(preview: Preview, project: Project, number: int, by: Person | None, now: datetime) -> Source:
-    """A source of the examples of the first tasks, which the reader has laid on disk."""
-    mapping, written = preview.mapping, examples_of(preview.rows)
-
-    def first(request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
-        with Rows.written(Path(request.rows)) as rows:
-            for row in itertools.islice(itertools.chain.from_iterable(Rows.read(written)), number):
-                rows.write(row)
-        return replace(preview.read, checksum=checksum_of([Path(request.rows)], None, {}), number=rows.number)
-
-    return importing.import_examples(
-        project=project,
-        reader="jsonl",
-        path=Path(preview.file).with_suffix(".jsonl"),
-        name=mapping.source,
-        said={"responses": preview.file},
-        credit=Credit(mapping.licence, mapping.citation, mapping.url),
-        by=by,
-        now=now,
-        reading=first,
-    ).source
-
-
-def _first_examples(rows: Path) -> list[Example]:
-    """The first examples that the reader has laid on disk."""
-    tables: dict[str, Any] = {}
-    examples = []
-    for id, question, answers, beside, digest, *new in itertools.islice(
-        itertools.chain.from_iterable(Rows.read(examples_of(rows))), SHOWN
-    ):
-        if new:
-            tables[digest] = json.loads(new[0])
-        examples.append(
-            Example.from_dict(
-                {**beside, "id": id, "question": question, "answers": answers, "table": tables[digest]}
-            )
+        assigning.open_batch(batch=batch, by=by, now=now)
+        places = [response.place for task in answered for response in task.responses]
+        report = checks.check(
+            batch=batch,
+            labels=self._labels(answered, source, task_type),
+            name=preview.file,
+            rows=self.file.rows.with_suffix(".checked"),
+            progress=lambda number: progress(number // 2, len(places)),
         )
-    return examples
+        preview.imported, preview.items, preview.batch = report.new, report.items, batch
+        for problem in report.problems:
+            place = places[(problem.line or 1) - 1]
+            what = f"{place.within}: {problem.what}" if place.within else problem.what
+            preview.problems.append(Problem(place.file.name, place.line, "", what, ""))
+        if not preview.problems:
+            labelled_elsewhere.write_checked(batch=batch, checked=report, by=by, now=now, progress=progress)
+            self._write_proposals(batch, {task.example or task.id: task for task in answered}, task_type)
+            preview.left = sum(task.predictions_count for task in self.tasks) - preview.proposals
+            assigning.close_batch(batch=batch, by=by, now=now)
 
+    def _write_proposals(
+        self, batch: Batch, by_example: Mapping[str, CheckedTask], task_type: TaskType
+    ) -> None:
+        """Keep predictions of models that are responses of the task type, as proposals that nobody was shown."""
+        preview, now = self.preview, self.now
+        predicted = [id for id, task in by_example.items() if task.predictions]
+        items = batch.items.filter(example__external_id__in=predicted)
+        for item in items.select_related("batch__project", "example__stored_table").iterator(500):
+            for prediction in by_example[item.example.external_id].predictions:
+                data = _data(preview.mapping, task_type, prediction.values)
+                proposal = helping.hold(task_type, item.plain(), Proposed(data, score=prediction.score))
+                if proposal is None:
+                    continue
+                preview.proposals += 1
+                maker = (prediction.model or preview.tool)[:LONGEST_MODEL]
+                helping.keep(
+                    item,
+                    [proposal],
+                    source=Proposal.Source.RULES if maker == helping.RULES else Proposal.Source.MODEL,
+                    maker=maker,
+                    now=min(prediction.at or now, now),
+                )
 
-def _labels(
-    preview: Preview, tasks: Sequence[CheckedTask], source: Source, task_type: TaskType, now: datetime
-) -> Iterator[Label]:
-    """The responses as labels, numbered from 1."""
-    mapping, number = preview.mapping, 0
-    targets = {one.name: one for one in task_type.fields}
-    for task in tasks:
-        for response in task.responses:
-            number += 1
-            at = _past(response.at, now)
-            origin = {"tool": preview.tool, "file": preview.read.checksum, "id": response.id}
-            if response.at:
-                origin["at"] = response.at.isoformat()
+    def _new_source(self) -> Source:
+        """A source of the examples of the tasks, which the reader has laid on disk."""
+        mapping, written = self.preview.mapping, Rows.read(examples_of(self.file.rows))
+
+        def first(request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
+            with Rows.written(Path(request.rows)) as rows:
+                for row in itertools.islice(itertools.chain.from_iterable(written), len(self.tasks)):
+                    rows.write(row)
+            return replace(
+                self.read, checksum=checksum_of([Path(request.rows)], None, {}), number=rows.number
+            )
+
+        return importing.import_examples(
+            project=self.project,
+            reader="jsonl",
+            path=Path(self.preview.file).with_suffix(".jsonl"),
+            name=mapping.source,
+            said={"responses": self.preview.file},
+            credit=Credit(mapping.licence, mapping.citation, mapping.url),
+            by=self.by,
+            now=self.now,
+            reading=first,
+        ).source
+
+    def _labels(self, tasks: Sequence[CheckedTask], source: Source, task_type: TaskType) -> Iterator[Label]:
+        """The responses as labels, numbered from 1."""
+        mapping, latest = self.preview.mapping, self.now + timedelta(days=1)
+        given = ((task, response) for task in tasks for response in task.responses)
+        for number, (task, response) in enumerate(given, 1):
+            at = response.at.isoformat() if response.at else None
+            origin = {"tool": self.preview.tool, "file": self.read.checksum, "id": response.id}
             yield Label(
                 number,
                 mapping.people[response.person],
                 response.is_simulated,
                 task.example or task.id,
                 source.name,
-                [_data(mapping, targets, response.values)],
-                at.isoformat() if at else None,
-                origin,
+                [_data(mapping, task_type, response.values)],
+                at if response.at and response.at < latest else None,  # not in the future
+                {**origin, "at": at} if at else origin,
                 response.seconds,
             )
 
 
-def _data(mapping: ImportMapping, targets: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(given: ImportMapping, summary: Summary, title: str) -> ImportMapping:
+    """The mapping with people, batch and the credit that the file states."""
+    stated = joined_credit(summary.credits)
+    return replace(
+        given,
+        people={name: given.people.get(name) or name or mappings.UNNAMED for name in summary.people},
+        batch=given.batch or title[: assigning.LONGEST_NAME],
+        licence=given.licence or ("" if stated.licence == "NOASSERTION" else stated.licence),
+        citation=given.citation or stated.citation,
+        url=given.url or stated.url,
+    )
+
+
+def _first_examples(rows: Path) -> list[Example]:
+    """The first examples that the reader has laid on disk."""
+    tables: dict[str, Any] = {}
+    examples = []
+    first = itertools.islice(itertools.chain.from_iterable(Rows.read(examples_of(rows))), SHOWN)
+    for id, question, answers, beside, digest, *new in first:
+        if new:
+            tables[digest] = json.loads(new[0])
+        parts = {"id": id, "question": question, "answers": answers, "table": tables[digest]}
+        examples.append(Example.from_dict({**beside, **parts}))
+    return examples
+
+
+def _data(mapping: ImportMapping, task_type: TaskType, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the tool's fields as data of the task type."""
+    targets = {one.name: one for one in task_type.fields}
     return {
         target: mappings.value_for(targets[target], value, mapping.values.get(name, {}))
         for name, value in values.items()

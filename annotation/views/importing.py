@@ -162,15 +162,10 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
     if job is not None and request.method != "POST":
         return _preview_page(request, job, questions, archive)
     sent, address = request.POST, _preview_url(project, questions, archive)
-    files: dict[str, Any] = {
-        "questions": questions,
-        "tables": archive,
-        "by": request.user,
-        "now": timezone.now(),
-    }
+    by, now = request.user, timezone.now()
+    files: dict[str, Any] = {"questions": questions, "tables": archive, "by": by, "now": now}
     try:
         if sent.get("act") == "restore":
-            by, now = files["by"], files["now"]
             job = restoring.start_restore(project=project, upload=questions, by=by, now=now)
             return redirect("job", job.public_id)
         choice = _choice(sent)

@@ -22,11 +22,10 @@ class LabelsForm(forms.Form):
     """A file of labels."""
 
     file = forms.FileField(
-        label=gettext_lazy("CSV file"), help_text=gettext_lazy("One line is one person's response.")
+        validators=[checked_upload],
+        label=gettext_lazy("CSV file"),
+        help_text=gettext_lazy("One line is one person's response."),
     )
-
-    def clean_file(self) -> object:
-        return checked_upload(self.cleaned_data["file"])
 
 
 @page("GET", "POST")

@@ -24,7 +24,6 @@ from annotation.views.importing import shown_example
 from annotation.views.pages import PageRequest, page, refusals_on
 from tableqa.language import shown
 from tableqa.readers.rejections import one_sentence
-from tableqa.responses import TOOLS
 
 MOST_PROBLEMS = 10
 """Problems that a preview lists."""
@@ -87,17 +86,11 @@ def _shown(request: PageRequest, project: Project, upload: Upload, job: Job) -> 
     if job.state != Job.State.DONE:
         messages.error(request, shown(job.error))
         return redirect("import_responses", project.slug)
-    context |= _context(project, upload, Preview.from_data(job.result))
-    context["address"] = f"{request.path}?preview={job.public_id}"
-    return render(request, template, context)
-
-
-def _context(project: Project, upload: Upload, preview: Preview) -> dict[str, object]:
-    available = responses.known_task_types(project)
+    preview, available = Preview.from_data(job.result), responses.known_task_types(project)
     key = preview.mapping.task_type
     new_name = key if key not in available else name_of(Path(upload.name).stem, available)
-    return {
-        "tool": TOOLS[preview.tool].title,
+    context |= {
+        "address": f"{request.path}?preview={job.public_id}",
         "preview": preview,
         "problems": [shown(one_sentence(problem)) for problem in preview.problems[:MOST_PROBLEMS]],
         "form": MappingForm(preview=preview, known=available, new_name=new_name),
@@ -105,3 +98,4 @@ def _context(project: Project, upload: Upload, preview: Preview) -> dict[str, ob
         "sources": Source.objects.ready().filter(project=project).values_list("name", flat=True).distinct(),
         "examples": [shown_example(example) for example in preview.examples],
     }
+    return render(request, template, context)

@@ -17,6 +17,7 @@ from annotation import jobs, sandbox, uploads
 from annotation.models import Job, Person, Source, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.work import continued_sources
+from tableqa.dataclass_json import from_json, to_json
 from tableqa.language import pack_all, unpack_object
 from tableqa.readers.detection import OWN
 from tableqa.readers.ingestion import ReadRequest
@@ -80,7 +81,7 @@ def result(job: Job) -> Preview:
     """What a job has read; its choice, without examples, where it failed or the file is a release."""
     if job.state != Job.State.DONE or "preview" not in job.result:
         return choice_of(job.ids["choice"])
-    return Preview.from_json(json.loads(job.result["preview"], object_hook=unpack_object))
+    return from_json(Preview, json.loads(job.result["preview"], object_hook=unpack_object))
 
 
 def choice_of(choice: Mapping[str, Any]) -> Preview:
@@ -133,7 +134,7 @@ def read_any(job: Job, beat: Callable[[int], None]) -> Preview | dict[str, Any]:
         data = sandbox.call("preview_upload", request, beat, name=name, seconds=seconds)
         if "is_release" in data:
             return data
-        preview = Preview.from_json(data)
+        preview = from_json(Preview, data)
         source = continued_sources.continued(project, Path(name).stem, preview.reader, files.questions)
     if source is None or not (preview.examples or preview.problems):
         return preview
@@ -147,4 +148,4 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     if isinstance(preview, dict):
         return {"release": preview}
     # As one text: a database keeps some characters in no other form.
-    return {"preview": json.dumps(pack_all(preview.to_json()))}
+    return {"preview": json.dumps(pack_all(to_json(preview)))}

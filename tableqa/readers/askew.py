@@ -129,9 +129,8 @@ class AskewRelease(FileReader):
         if mixes is not None:
             _check(manifest, folder / mixes, described, mixes)
             for record in read_records(folder / mixes):
-                if (
-                    "parts" in record.fields
-                ):  # those of another format are RobuT's items, and read by that reader
+                # Those of another format are RobuT's items, and read by that reader.
+                if "parts" in record.fields:
                     yield _mixed(record.fields, names)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:

@@ -14,7 +14,7 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TextIO
 
@@ -112,23 +112,6 @@ class ReadResult:
     cause: Problem | None = None
     whole: bool = True
 
-    def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "ReadResult":
-        """Read what a child wrote."""
-        cause = data["cause"]
-        return cls(
-            **{
-                **data,
-                "credit": Credit(**data["credit"]),
-                "problems": [Problem(**problem) for problem in data["problems"]],
-                "cause": None if cause is None else Problem(**cause),
-            }
-        )
-
 
 def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
     """Read and check all records; `progress` is told how many were read. ReaderError where nothing can be read."""
@@ -151,22 +134,15 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
             )
         if request.rest and rejections.number:
             rejections.write(Path(request.rest), reader.rest_form if isinstance(reader, Tolerant) else "")
-        read = ReadResult(checksum, fields)
+        read = ReadResult(checksum, fields, number=rows.number, numbered=numbered, whole=rejections.whole)
+        read.rejected, read.problems, read.cause = rejections.number, rejections.first, rejections.cause
         if rows.number and rejections.whole:
             read.credit = credit_of(reader, path, tables)
-            read.left_out = (
-                reader.left_out(path, tables, request.limit) if isinstance(reader, Sifting) else ""
-            )
-            read.read_as = reader.read_as(path, tables) if isinstance(reader, Describing) else ""
-        return replace(
-            read,
-            number=rows.number,
-            numbered=numbered,
-            rejected=rejections.number,
-            problems=rejections.first,
-            cause=rejections.cause,
-            whole=rejections.whole,
-        )
+            if isinstance(reader, Sifting):
+                read.left_out = reader.left_out(path, tables, request.limit)
+            if isinstance(reader, Describing):
+                read.read_as = reader.read_as(path, tables)
+        return read
 
 
 def reader_with_fields(reader: str, fields: Mapping[str, str]) -> Reader:

@@ -1,12 +1,10 @@
 """The first examples of files as an import would read them, and the choices that a person can correct."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from tableqa.examples import Example
 from tableqa.foreign_values import printable, printable_in
@@ -54,25 +52,6 @@ class Preview:
     continues: str = ""
     losses: Sequence[str] = ()
     rows: Sequence[int] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads. Examples are text in it: what they hold may look like a message."""
-        examples = json.dumps([example.to_dict() for example in self.examples])
-        return {**asdict(replace(self, examples=())), "examples": examples}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Preview":
-        """Read what a child wrote."""
-        layout = {**data["layout"], "columns": tuple(data["layout"]["columns"])}
-        return cls(
-            **{
-                **data,
-                "layout": Layout(**layout),
-                "credit": Credit(**data["credit"]),
-                "problems": [Problem(**problem) for problem in data["problems"]],
-                "examples": [Example.from_dict(example) for example in json.loads(data["examples"])],
-            }
-        )
 
 
 @dataclass(frozen=True)
@@ -187,9 +166,8 @@ def _differing_options(
         usual |= {"separator": separator, "encoding": encoding, "table_encoding": layout.table_encoding}
     differing = {name: text for name, text in options.items() if text and text != usual.get(name)}
     if "encoding" in differing and options.get("table_encoding"):
-        differing["table_encoding"] = options[
-            "table_encoding"
-        ]  # that of the questions is also that of tables
+        # That of the questions is also that of tables.
+        differing["table_encoding"] = options["table_encoding"]
     return differing
 
 

@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tableqa.dataclass_json import to_json
 from tableqa.language import pack_all
 from tableqa.readers import ReaderError
 from tableqa.readers.ingestion import ReadRequest, read_all
@@ -37,7 +38,7 @@ def main(folder: Path) -> None:
     request = ReadRequest(**message["request"])
     answer: dict[str, Any]
     try:
-        answer = {"result": TASKS[message["task"]](request, lambda number: _tell(folder, number)).to_json()}
+        answer = {"result": to_json(TASKS[message["task"]](request, lambda number: _tell(folder, number)))}
     except ReaderError as error:
         answer = {"fault": asdict(described(error, request.shown, request.by_command))}
     except MemoryError:

@@ -6,7 +6,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -132,10 +132,6 @@ class Rejections:
         record = {**(rejected.record or {}), **_added(problem)}
         self._columns.update(dict.fromkeys(record))
         self._file.write(as_written(record) + "\n")
-
-    def problems(self) -> list[dict[str, Any]]:
-        """The first problems as JSON has them."""
-        return [asdict(problem) for problem in self.first]
 
     def write(self, path: Path, form: str = "") -> None:
         """Write all records with problem, fix and line, in a form of FORMS. A name in .csv is CSV; "" is JSON Lines."""

@@ -282,9 +282,8 @@ class _Cells:
             self._awaits_value = False
 
     def check_formula(self) -> None:
-        if (
-            self._awaits_value and self._type != "str"
-        ):  # a formula whose result is an empty text has that type
+        # A formula whose result is an empty text has the type "str".
+        if self._awaits_value and self._type != "str":
             mend = phrase("Open the file in Excel or LibreOffice and save it: then it holds the results")
             what = phrase("the result of the formula is not in the file")
             raise self._fault(self._row, self._column, what, mend)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
-from tableqa.readers.reader import stated_credit
 from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
@@ -18,10 +17,9 @@ from tableqa.responses.export import (
     Nature,
     Task,
     Tool,
+    own_batch,
     own_changes,
-    own_definition,
     own_response,
-    own_terms,
 )
 from tableqa.responses.folder import files, opened, read_object
 
@@ -94,18 +92,8 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         own.get(person) or GivenResponse(place, person, "", None, one, natures)
         for person, one in values.items()
     ]
-    kind = metadata.get("task_type", "") if own else ""
-    meta = metadata if own else {}
-    return Task(
-        data,
-        id,
-        tuple(responses),
-        str(kind),
-        tuple(losses),
-        terms=own_terms(meta),
-        definition=own_definition(meta),
-        credit=stated_credit(meta),
-    )
+    batch = own_batch(metadata) if own else {}
+    return Task(data=data, id=id, responses=responses, losses=losses, **batch)
 
 
 def _nature(type: str, value: Any) -> Nature | None:

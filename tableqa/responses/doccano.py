@@ -10,7 +10,7 @@ from typing import Any
 
 from tableqa.language import gettext_noop
 from tableqa.readers.records import Fields, plain, read_records
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool
+from tableqa.responses.export import GivenResponse, Task, Tool, single_or_several
 from tableqa.responses.folder import files, opened
 
 LOSSES = {
@@ -24,21 +24,18 @@ _MEND = "Export the project as JSONL, and name the zip file or the folder"
 
 def tasks(path: Path) -> Iterator[Task]:
     """The examples of all files, in the order of their first lines; ReaderError."""
-    data: dict[str, Fields] = {}
-    responses: dict[str, list[GivenResponse]] = {}
-    losses: dict[str, list[str]] = {}
+    by_id: dict[str, Task] = {}
     with opened(path) as folder:
         for file in files(folder, "*.jsonl", _MEND):
             for record in read_records(file):
                 line = record.fields
                 id = line.name("id")
-                if id not in data:
+                if id not in by_id:
                     shown = {name: value for name, value in line.value.items() if name not in _ABOUT}
-                    data[id], responses[id], losses[id] = Fields(line.place, {**shown, "id": id}), [], []
-                response = _response(line, file.stem, losses[id])
-                responses[id] += [response] if response is not None else []
-    for id, fields in data.items():
-        yield Task(fields, id, tuple(responses[id]), losses=tuple(losses[id]))
+                    by_id[id] = Task(id=id, data=Fields(line.place, {**shown, "id": id}))
+                if (response := _response(line, file.stem, by_id[id].losses)) is not None:
+                    by_id[id].responses.append(response)
+    yield from by_id.values()
 
 
 def _response(line: Fields, person: str, losses: list[str]) -> GivenResponse | None:
@@ -51,16 +48,8 @@ def _response(line: Fields, person: str, losses: list[str]) -> GivenResponse | N
     if not labels:
         losses += [] if given else ["empty"]
         return None
-    single = len(labels) == 1
-    nature: Nature = "choice" if single else "multi_choice"
-    return GivenResponse(
-        line.place,
-        person,
-        line.name("id"),
-        None,
-        {"label": labels[0] if single else labels},
-        {"label": nature},
-    )
+    label, nature = single_or_several(labels)
+    return GivenResponse(line.place, person, line.name("id"), None, {"label": label}, {"label": nature})
 
 
 TOOL = Tool("doccano", "doccano", tasks, LOSSES)

@@ -1,15 +1,15 @@
 """What an export of an annotation tool holds: tasks, and for each the responses of people."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from tableqa.canonical import canonical
 from tableqa.foreign_values import LONGEST_SECONDS, TIMES
 from tableqa.language import gettext_noop, phrase
-from tableqa.readers.reader import Credit
+from tableqa.readers.reader import Credit, stated_credit
 from tableqa.readers.records import Fields, Place, plain
 
 OWN = "askew"
@@ -58,35 +58,42 @@ class GivenPrediction:
     values: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Task:
-    """One task of an export.
+@dataclass(frozen=True, kw_only=True)
+class CheckedTask:
+    """One task of an export, without its data.
 
-    data       the record that annotators saw, with its id: what an example is made of
     task_type  of Askew, where the file comes from Askew's own export
     terms      variant and settings of its batch, likewise
     definition of the task type, likewise, where it is one of a project
     credit     licence, citation and URL of the source of its example, likewise
-    beside     what the meta of the example keeps beside its data
-    predictions  of models, as far as they are read; `beside` has all of them as they are
+    predictions  of models, as far as they are read
+    predictions_count  the number of predictions that the export has whole, read or not
     losses     what of the task is not read, as keys of `Tool.losses`, one for each time
+    example    id of the example that is made of it; "" where none is
+    """
+
+    id: str
+    responses: list[GivenResponse] = field(default_factory=list)
+    task_type: str = ""
+    losses: list[str] = field(default_factory=list)
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    predictions: Sequence[GivenPrediction] = ()
+    predictions_count: int = 0
+    definition: Mapping[str, Any] = field(default_factory=dict)
+    credit: Credit | None = None
+    example: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(CheckedTask):
+    """One task of an export.
+
+    data    the record that annotators saw, with its id: what an example is made of
+    beside  what the meta of the example keeps beside its data
     """
 
     data: Fields
-    id: str
-    responses: tuple[GivenResponse, ...]
-    task_type: str = ""
-    losses: tuple[str, ...] = ()
     beside: Mapping[str, Any] = field(default_factory=dict)
-    terms: Mapping[str, Any] = field(default_factory=dict)
-    predictions: tuple[GivenPrediction, ...] = ()
-    definition: Mapping[str, Any] = field(default_factory=dict)
-    credit: Credit | None = None
-
-    @property
-    def predictions_count(self) -> int:
-        """The number of predictions that the export has whole, read or not."""
-        return sum(len(held.get("predictions", ())) for held in self.beside.values())
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,11 @@ class Tool:
     tasks: Callable[[Path], Iterator[Task]]
     losses: Mapping[str, str] = field(default_factory=dict)
     has_examples: bool = True
+
+
+def single_or_several(values: list[Any]) -> tuple[Any, Nature]:
+    """What people chose among options: the only value as a choice, else all of them."""
+    return (values[0], "choice") if len(values) == 1 else (values, "multi_choice")
 
 
 def time_of(fields: Fields, name: str) -> datetime | None:
@@ -133,19 +145,22 @@ def seconds_of(fields: Fields, name: str, losses: list[str], unit: float = 1) ->
     return 0.0
 
 
-def own_terms(meta: object) -> dict[str, Any]:
-    """Variant and settings of a batch as Askew wrote them for another tool; {} where they are not there."""
-    known = meta if isinstance(meta, Mapping) else {}
-    terms = {name: plain(known[name]) for name in ("variant", "settings") if known.get(name)}
+def own_batch(meta: object) -> dict[str, Any]:
+    """Task type, terms, definition and credit of a `Task` as Askew wrote them for another tool; {} where nothing is there.
+
+    The definition may have faults.
+    """
+    if not isinstance(meta, Mapping):
+        return {}
+    types = {"variant": str, "settings": dict}
+    terms = {name: plain(meta.get(name)) for name in types}
+    definition = meta.get("definition")
     return {
-        name: value for name, value in terms.items() if isinstance(value, str if name == "variant" else dict)
+        "task_type": str(meta.get("task_type", "")),
+        "terms": {name: value for name, value in terms.items() if value and isinstance(value, types[name])},
+        "definition": plain(definition) if isinstance(definition, dict) else {},
+        "credit": stated_credit(meta),
     }
-
-
-def own_definition(meta: object) -> dict[str, Any]:
-    """The definition of a task type as Askew wrote it for another tool; {} where there is none. It may have faults."""
-    definition = meta.get("definition") if isinstance(meta, Mapping) else None
-    return cast(dict[str, Any], plain(definition)) if isinstance(definition, dict) else {}
 
 
 OWN_LOSSES = {
@@ -157,20 +172,15 @@ OWN_LOSSES = {
 
 def own_changes(values: Mapping[str, Any], response: GivenResponse) -> list[str]:
     """The losses of the values of controls or questions that are not those of the response in `OWN`."""
+    # An export has a value as it is, or as JSON.
+    forms = {name: (_written(value), canonical(value)) for name, value in response.values.items()}
     return [
-        "changed"
-        for name, value in values.items()
-        if name in response.values and _written(value) not in _forms(response.values[name])
+        "changed" for name, value in values.items() if name in forms and _written(value) not in forms[name]
     ]
 
 
 def _written(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _forms(value: Any) -> tuple[str, str]:
-    """The forms in which an export has a value: as it is, or as JSON."""
-    return _written(value), canonical(value)
 
 
 def own_response(place: Place, stored: Fields, losses: list[str]) -> GivenResponse:

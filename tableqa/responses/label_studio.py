@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop, phrase
-from tableqa.readers.reader import ReaderError, stated_credit
+from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
@@ -24,11 +24,11 @@ from tableqa.responses.export import (
     Nature,
     Task,
     Tool,
+    own_batch,
     own_changes,
-    own_definition,
     own_response,
-    own_terms,
     seconds_of,
+    single_or_several,
     time_of,
 )
 
@@ -75,21 +75,15 @@ def tasks(path: Path) -> Iterator[Task]:
                 responses.append(response)
             else:
                 losses.append("empty")
-        meta = task.value.get("meta")
-        kind = meta.get("task_type", "") if isinstance(meta, dict) else ""
-        beside = {"label_studio": {"predictions": whole}} if whole else {}
-        predicted = tuple(_predictions(task)) if whole else ()
         yield Task(
-            data,
-            data.name("id"),
-            tuple(responses),
-            str(kind),
-            tuple(losses),
-            beside,
-            own_terms(meta),
-            predicted,
-            own_definition(meta),
-            stated_credit(meta),
+            data=data,
+            id=data.name("id"),
+            responses=responses,
+            losses=losses,
+            beside={"label_studio": {"predictions": whole}} if whole else {},
+            predictions=list(_predictions(task)) if whole else (),
+            predictions_count=len(whole),
+            **own_batch(task.value.get("meta")),
         )
 
 
@@ -149,9 +143,8 @@ def _values(annotation: Fields, losses: list[str]) -> tuple[dict[str, Any], dict
             value = held.texts(key)
         elif nature == "text":
             value = [held.text(key)]
-        if nature == "rank" and isinstance(
-            value, dict
-        ):  # by bucket; without buckets, the only key is the control
+        # By bucket; without buckets, the only key is the control.
+        if nature == "rank" and isinstance(value, dict):
             if len(value) != 1:
                 losses.append("bucket")
                 continue
@@ -165,7 +158,7 @@ def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
     value = plain(value)
     if nature == "choice":
         both = [*([before] if isinstance(before, str) else before or []), *value]
-        return (both[0], "choice") if len(both) == 1 else (both, "multi_choice")
+        return single_or_several(both)
     if nature == "text":
         return "\n".join([*([before] if before else []), *value]), nature
     return value, nature

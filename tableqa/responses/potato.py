@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
-from tableqa.readers.records import Fields, Place, plain, text_of
+from tableqa.readers.records import Fields, plain, text_of
 from tableqa.responses.export import OWN_LOSSES, GivenResponse, Nature, Task, Tool, seconds_of, time_of
 from tableqa.responses.folder import files, opened, read_object
 
@@ -22,9 +22,7 @@ _TEXT = ("text_box", "free_response")
 
 def tasks(path: Path) -> Iterator[Task]:
     """The items that somebody answered; ReaderError."""
-    places: dict[str, Place] = {}
-    responses: dict[str, list[GivenResponse]] = {}
-    losses: dict[str, list[str]] = {}
+    by_id: dict[str, Task] = {}
     with opened(path) as folder:
         for file in files(folder, "user_state.json", _MEND):
             state = read_object(file, _MEND, file.parent.name)
@@ -32,15 +30,13 @@ def tasks(path: Path) -> Iterator[Task]:
             spans = Fields(state.place, state.optional("instance_id_to_span_to_value"))
             for id, answers in state.nested("instance_id_to_label_to_value").value.items():
                 place = state.place.inside(f"item {id}")
-                places.setdefault(id, place)
-                losses.setdefault(id, []).extend("region" for _ in spans.optional_list(id))
-                at, seconds = _times(state, id, losses[id])
+                task = by_id.setdefault(id, Task(id=id, data=Fields(place, {"id": id})))
+                task.losses.extend("region" for _ in spans.optional_list(id))
+                at, seconds = _times(state, id, task.losses)
                 response = _response(Fields(place, {"answers": answers}), person, at, seconds)
                 if response is not None:
-                    responses.setdefault(id, []).append(response)
-    for id, place in places.items():
-        data = Fields(place, {"id": id})
-        yield Task(data, id, tuple(responses.get(id, ())), losses=tuple(losses.get(id, ())))
+                    task.responses.append(response)
+    yield from by_id.values()
 
 
 def _response(answers: Fields, person: str, at: Any, seconds: float) -> GivenResponse | None:

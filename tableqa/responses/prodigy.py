@@ -10,7 +10,7 @@ from typing import Any
 
 from tableqa.language import gettext_noop
 from tableqa.readers.records import Fields, Record, read_records
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, time_of
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool, single_or_several, time_of
 
 LOSSES = {
     "ignored": gettext_noop("ignored tasks"),
@@ -23,22 +23,18 @@ _ABOUT = {"accept", "answer", "options", "tokens", "config", "field_id", *_SPANS
 
 def tasks(path: Path) -> Iterator[Task]:
     """The tasks of an export, in the order of their first lines; ReaderError."""
-    data: dict[str, Fields] = {}
-    responses: dict[str, list[GivenResponse]] = {}
-    losses: dict[str, list[str]] = {}
+    by_id: dict[str, Task] = {}
     for record in read_records(path):
         line = record.fields
         id = _id(line)
-        if id not in data:
+        if id not in by_id:
             shown = {name: value for name, value in line.value.items() if not _is_about(name, line)}
-            data[id] = Fields(line.place, {**shown, "id": id})
-            responses[id], losses[id] = [], []
-        lost = losses[id]
-        lost += ["region" for name in _SPANS if line.value.get(name)]
-        if (response := _response(record, lost)) is not None:
-            responses[id].append(response)
-    for id, fields in data.items():
-        yield Task(fields, id, tuple(responses[id]), losses=tuple(losses[id]))
+            by_id[id] = Task(id=id, data=Fields(line.place, {**shown, "id": id}))
+        task = by_id[id]
+        task.losses.extend("region" for name in _SPANS if line.value.get(name))
+        if (response := _response(record, task.losses)) is not None:
+            task.responses.append(response)
+    yield from by_id.values()
 
 
 def _id(line: Fields) -> str:
@@ -71,8 +67,7 @@ def _response(record: Record, losses: list[str]) -> GivenResponse | None:
     natures: dict[str, Nature] = {}
     if "options" in line:
         chosen = line.texts("accept") if "accept" in line else []
-        single = len(chosen) == 1
-        values["accept"], natures["accept"] = (chosen[0], "choice") if single else (chosen, "multi_choice")
+        values["accept"], natures["accept"] = single_or_several(chosen)
     for name in _inputs(line):
         values[name], natures[name] = line.text(name), "text"
     if not values:

@@ -6,89 +6,25 @@
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tableqa.canonical import file_digest
+from tableqa.dataclass_json import to_json
 from tableqa.examples import Example
 from tableqa.foreign_values import NAMES, normal, printable, printable_in, unstorable_part
 from tableqa.language import phrase
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, add_outcomes, unpacking
 from tableqa.readers.mapped import mapped_example
 from tableqa.readers.reader import Credit, Names, ReaderError, Rejected
-from tableqa.readers.records import Place
 from tableqa.readers.rejections import Rejections
 from tableqa.responses import TOOLS
-from tableqa.responses.export import GivenPrediction, GivenResponse, Task
+from tableqa.responses.export import CheckedTask, Task
 
 OPTIONS = ("choice", "multi_choice", "rank")
 """Natures of fields whose values are options: an accent has one spelling there."""
 _CORRECT = phrase("Correct it")
-_AS_THEY_ARE = ("id", "task_type", "losses", "terms", "definition", "predictions_count")
-
-
-@dataclass(frozen=True)
-class CheckedTask:
-    """A task (`tableqa.responses.Task`) without its data. `example` is the id of its example; "" where none is made."""
-
-    id: str
-    responses: tuple[GivenResponse, ...]
-    example: str
-    task_type: str
-    losses: tuple[str, ...]
-    terms: Mapping[str, Any]
-    predictions: tuple[GivenPrediction, ...]
-    predictions_count: int
-    definition: Mapping[str, Any]
-    credit: Credit | None
-
-    @staticmethod
-    def row_of(task: Task, example: str) -> dict[str, Any]:
-        """The task as JSON."""
-        responses = [
-            {
-                **vars(given),
-                "at": _text(given.at),
-                "place": [given.place.file.name, given.place.line, given.place.within],
-            }
-            for given in task.responses
-        ]
-        return {
-            **{name: getattr(task, name) for name in _AS_THEY_ARE},
-            "example": example,
-            "responses": responses,
-            "predictions": [{**vars(given), "at": _text(given.at)} for given in task.predictions],
-            "credit": asdict(task.credit) if task.credit else None,
-        }
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "CheckedTask":
-        """Read what `row_of` gave."""
-        responses = []
-        for given in row["responses"]:
-            file, line, within = given["place"]
-            place = Place(Path(file), line, within)
-            responses.append(GivenResponse(**{**given, "at": _time(given["at"]), "place": place}))
-        predictions = (GivenPrediction(**{**given, "at": _time(given["at"])}) for given in row["predictions"])
-        return cls(
-            **{
-                **row,
-                "responses": tuple(responses),
-                "predictions": tuple(predictions),
-                "credit": Credit(**row["credit"]) if row["credit"] else None,
-            }
-        )
-
-
-def _text(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
 
 
 def examples_of(rows: str | Path) -> Path:
@@ -128,7 +64,8 @@ def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejected]:
                 example = mapped_example(task.data, request.fields, names, number, task.beside)
             except ReaderError as error:
                 problems.append(error)
-        rows.write(CheckedTask.row_of(task, example.id if example else ""))
+        checked = replace(task, example=example.id if example else "")
+        rows.write(to_json(checked, CheckedTask))
         yield from (Rejected(error, {}) for error in problems)
         if example is not None:
             yield example
@@ -147,14 +84,17 @@ def _storable(task: Task, problems: list[ReaderError]) -> Task:
                 given.place.error(phrase("the response contains {reason}", reason=reason), _CORRECT)
             )
             values = printable_in(values)
-        person = normal(printable(given.person))
-        responses.append(replace(given, person=person, id=printable(given.id), values=values))
+        person, place = (
+            normal(printable(given.person)),
+            replace(given.place, file=Path(given.place.file.name)),
+        )
+        responses.append(replace(given, place=place, person=person, id=printable(given.id), values=values))
     about = [task.id, task.task_type, task.terms, task.definition, *(one.model for one in task.predictions)]
     if reason := unstorable_part(about):
         problems.append(task.data.place.error(phrase("the task contains {reason}", reason=reason), _CORRECT))
         terms, definition = printable_in(task.terms), printable_in(task.definition)
         task = replace(task, task_type="", terms=terms, definition=definition, predictions=())
-    return replace(task, responses=tuple(responses))
+    return replace(task, responses=responses)
 
 
 def _digest(path: Path) -> str:

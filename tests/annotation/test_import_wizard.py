@@ -20,6 +20,7 @@ from annotation import sandbox, uploads
 from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Source, Upload
 from annotation.releases import release_files
+from tableqa.dataclass_json import to_json
 from tableqa.readers import archive, preview, table_encodings
 from tableqa.readers.reader_process import TASKS
 from tests.annotation.cast import World
@@ -354,7 +355,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read in this process, whose functions a test has changed."""
 
     def call(task: str, request: Any, beat: Any = lambda number: None, **more: Any) -> Any:
-        return TASKS[task](request, beat).to_json()
+        return to_json(TASKS[task](request, beat))
 
     monkeypatch.setattr(sandbox, "call", call)
 

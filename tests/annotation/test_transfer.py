@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from annotation.releases import release_files
 from annotation.releases.raw_records import Raw
 from annotation.studying import standing
 from annotation.transfer import mapping_file, responses
+from annotation.transfer.mapping import MOST_VALUES, Column, ImportMapping, Summary
 from annotation.transfer.preview import Preview
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import batch_of, define, say
@@ -145,7 +148,7 @@ def test_the_audit_log_says_where_a_response_comes_from(world: World, two_people
     details = list(Event.objects.filter(thing="assignment").values_list("detail", flat=True))
     expected = {
         "tool": "label_studio",
-        "file": done.read.checksum,
+        "file": done.checksum,
         "id": "7",
         "at": "2025-05-04T03:02:01+00:00",
     }
@@ -158,7 +161,7 @@ def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
     done = write(world, two_people)
     expected = {
         "tool": "label_studio",
-        "file": done.read.checksum,
+        "file": done.checksum,
         "id": "7",
         "at": "2025-05-04T03:02:01+00:00",
     }
@@ -954,3 +957,15 @@ def test_a_mapping_that_renames_a_field_leaves_the_definition_of_the_file(
 
     (made,) = TaskTypeDefinition.objects.get().data["fields"]
     assert made["name"] == "difficulty"
+
+
+def test_a_page_keeps_the_frequent_values_of_a_field_and_the_number_of_the_others() -> None:
+    column = Column("label", natures={"text"}, values=Counter({f"v{count}": count for count in range(1, 46)}))
+    preview = Preview("a.json", "label_studio", Summary(columns={"label": column}), ImportMapping())
+
+    read = Preview.from_data(json.loads(json.dumps(preview.as_data())))
+
+    shown = read.summary.columns["label"]
+    assert (len(shown.values), shown.left_out, next(iter(shown.values))) == (MOST_VALUES, 5, "v45")
+    assert replace(read, summary=preview.summary) == preview
+    assert len(column.values) == 45, "the preview itself is whole"

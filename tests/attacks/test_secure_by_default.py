@@ -75,7 +75,7 @@ OWN_JSON = {
     "annotation/work/previewing.py": "what this process has read of a file, kept with the job",
     "annotation/sandbox.py": "what the process that reads files wrote: whatever is wrong with it, the file is refused",
     "tableqa/readers/reader_process.py": "what the worker that started the process wrote",
-    "tableqa/readers/preview.py": "the text in such a result, of the first five examples",
+    "tableqa/dataclass_json.py": "the text of an example in such a result",
     "tableqa/readers/ingestion.py": "rows that the process wrote, a line each",
     "annotation/transfer/preview.py": "what a job stored",
     "annotation/transfer/responses.py": "tables of rows that Askew laid on disk",

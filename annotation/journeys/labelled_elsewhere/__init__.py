@@ -10,24 +10,22 @@ responses take planned places, so agreement counts them; exports mark them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
 from django.utils import timezone, translation
 
-from annotation import bulk, jobs, sandbox, uploads
+from annotation import bulk, jobs, uploads
 from annotation.journeys.labelled_elsewhere import checks, pages
 from annotation.journeys.labelled_elsewhere.checks import Checked, require_takes_labels
 from annotation.models import Batch, Job, Person, Upload
-from annotation.refusals import Refused, refuse_as
+from annotation.refusals import refuse_as
 from annotation.written_pages import Progress
 from tableqa.language import phrase
-from tableqa.readers.ingestion import ReadRequest, Rows
+from tableqa.readers.ingestion import Rows
 from tableqa.readers.labels import Columns, Label, read_labels
 from tableqa.readers.rejections import MOST_DESCRIBED, one_sentence
 
@@ -39,33 +37,33 @@ MOST_IN_PREVIEW: Final = 20_000
 """Labels that a preview checks: some seconds of work. The import checks all."""
 
 
-@bulk.seldom_collected()
-def look(
+def look(*, batch: Batch, path: Path, columns: Columns | None = None) -> Checked:
+    """Say what a file of labels would do to the batch; nothing is written. Raises Refused where it cannot be read."""
+    with uploads.local_input(path, read_labels) as file:
+        return _check(batch, file, columns or Columns())
+
+
+def write(
     *,
     batch: Batch,
     path: Path,
+    by: Person | None,
+    now: datetime,
     columns: Columns | None = None,
-    limit: int | None = None,
-    files: uploads.UploadedFiles | None = None,
-    reading: sandbox.Reading = read_labels,
     progress: Progress = lambda done, total: None,
-    then: Callable[[Checked], None] = lambda checked: None,
 ) -> Checked:
-    """Say what a file of labels would do to the batch; nothing is written. Raises Refused where it cannot be read.
-
-    then: told while the checked labels are on disk.
-    """
-    with uploads.room(files) as folder:
-        checked = _checked(batch, path, columns or Columns(), folder, files, reading, progress, limit)
-        then(checked)
-    return checked
-
-
-def write(*, batch: Batch, path: Path, by: Person | None, now: datetime, **more: Any) -> Checked:
     """Read the file and write every label of it, or raise Refused and write none. The same file again adds nothing."""
-    progress = more.get("progress", lambda done, total: None)
-    writing = partial(write_checked, batch=batch, by=by, now=now, progress=progress)
-    return look(batch=batch, path=path, then=lambda checked: writing(checked=checked), **more)
+    with uploads.local_input(path, read_labels, progress) as file:
+        return _write(batch, file, columns or Columns(), by, now)
+
+
+@bulk.seldom_collected()
+def _write(
+    batch: Batch, file: uploads.InputFile, columns: Columns, by: Person | None, now: datetime
+) -> Checked:
+    checked = _check(batch, file, columns)
+    write_checked(batch=batch, checked=checked, by=by, now=now, progress=file.progress)
+    return checked
 
 
 def write_checked(
@@ -88,30 +86,18 @@ def write_checked(
         pages.write(batch=batch, checked=checked, by=by, now=now, progress=second_half)
 
 
-def _checked(
-    batch: Batch,
-    path: Path,
-    columns: Columns,
-    folder: Path,
-    files: uploads.UploadedFiles | None,
-    reading: sandbox.Reading,
-    progress: Progress,
-    limit: int | None,
-) -> Checked:
+@bulk.seldom_collected()
+def _check(batch: Batch, file: uploads.InputFile, columns: Columns, limit: int | None = None) -> Checked:
     require_takes_labels(batch)
     if columns.simulated in {*columns.fields, *(field.name for field in batch.task().fields)}:
         columns = replace(columns, simulated=None)
-    more = files.for_request() if files is not None else {}
-    rows, chosen = str(folder / "rows.jsonl"), asdict(columns)
-    request = ReadRequest("labels", str(path), rows, chosen=chosen, limit=limit, **more)
-    read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
-    labels = (Label(*row) for page in Rows.read(Path(rows)) for row in page)
+    read = file.read("labels", chosen=asdict(columns), limit=limit)
     checked = checks.check(
         batch=batch,
-        labels=labels,
-        name=request.shown(str(path)),
-        rows=folder / "checked.jsonl",
-        progress=lambda number: progress(number // 2, read.number),
+        labels=(Label(*row) for page in Rows.read(file.rows) for row in page),
+        name=file.name,
+        rows=file.rows.with_suffix(".checked"),
+        progress=lambda number: file.progress(number // 2, read.number),
     )
     checked.left_out, checked.read_as, checked.whole = read.left_out, read.read_as, read.whole
     checked.rejected += read.rejected
@@ -134,34 +120,21 @@ def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look:
 
 @jobs.kind(PREVIEW)
 def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    look_at = partial(look, limit=MOST_IN_PREVIEW)
-    return {"preview": _run(job, progress, look_at, settings.PREVIEW_SECONDS).as_data()}
+    with uploads.input_of_job(job, "read_labels", settings.PREVIEW_SECONDS, progress) as file:
+        return {"preview": _check(_batch(job), file, Columns(), MOST_IN_PREVIEW).as_data()}
 
 
 @jobs.kind(KIND)
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    action = partial(write, by=job.made_by, now=timezone.now())
-    try:
-        done = _run(job, progress, action, settings.IMPORT_SECONDS)
-    except Refused as refused:
-        if "problems" in refused.more:
-            Job.objects.filter(pk=job.pk).update(result=refused.more)
-        raise
-    batch = Batch.objects.get(pk=job.ids["batch"])
+    batch = _batch(job)
+    with uploads.input_of_job(job, "read_labels", settings.IMPORT_SECONDS, progress) as file:
+        done = _write(batch, file, Columns(), job.made_by, timezone.now())
     people = len(done.annotators)
     return {"responses_in": batch.public_id, "responses": done.new, "items": done.items, "people": people}
 
 
+def _batch(job: Job) -> Batch:
+    return Batch.objects.select_related("project").get(pk=job.ids["batch"])
+
+
 jobs.afterwards(KIND)(uploads.forget_if_done)
-
-
-def _run(job: Job, progress: jobs.Progress, action: Callable[..., Checked], seconds: int) -> Checked:
-    upload = Upload.objects.get(pk=job.ids["upload"])
-    with translation.override(job.ids["language"]), uploads.for_sandbox(upload, None) as files:
-        return action(
-            batch=Batch.objects.select_related("project").get(pk=job.ids["batch"]),
-            path=files.questions,
-            files=files,
-            reading=partial(sandbox.read, name=upload.name, task="read_labels", seconds=seconds),
-            progress=progress,
-        )

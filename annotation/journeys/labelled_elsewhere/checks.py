@@ -27,7 +27,10 @@ from tasks.contract import Invalid, TaskType
 
 
 class Wrong(Exception):
-    """What is wrong with one line."""
+    """What is wrong with one line: a text, and values for its placeholders."""
+
+    def __init__(self, text: str, **values: object) -> None:
+        super().__init__(text.format(**values) if values else text)
 
 
 @dataclass
@@ -106,9 +109,9 @@ def _new(label: Label, items: _Items, task: TaskType, checked: Checked) -> list[
     response = _response(label, item, task)
     if not checked.lines.add((item.pk, annotator), label.line):
         raise Wrong(
-            gettext("{annotator} already has a response to this example in line {earlier}.").format(
-                annotator=annotator, earlier=checked.lines[item.pk, annotator]
-            )
+            gettext("{annotator} already has a response to this example in line {earlier}."),
+            annotator=annotator,
+            earlier=checked.lines[item.pk, annotator],
         )
     if items.has(item.pk, annotator, response):
         checked.known += 1
@@ -244,7 +247,9 @@ class _Items:
                 gettext(
                     "{annotator!r} and {other!r} differ only in capital letters. Write each person's name "
                     "in one way, or make the names more distinct."
-                ).format(annotator=annotator, other=min(known))
+                ),
+                annotator=annotator,
+                other=min(known),
             )
         known.add(annotator)
 
@@ -262,24 +267,18 @@ class _Items:
                 "{annotator!r} is a person in this line, and simulated in other lines or in the project. "
                 "Give one of them another name."
             )
-        raise Wrong(text.format(annotator=annotator))
+        raise Wrong(text, annotator=annotator)
 
     def find(self, example: str, source: str) -> _Item:
         found = [item for item in self.by_example[example] if source in ("", self._source(item))]
         if not found:
             where = gettext(" from the source {source!r}").format(source=source) if source else ""
-            raise Wrong(
-                gettext("The batch has no item for example {example!r}{where}.").format(
-                    example=example, where=where
-                )
-            )
+            text = gettext("The batch has no item for example {example!r}{where}.")
+            raise Wrong(text, example=example, where=where)
         if len(found) > 1:
             names = ", ".join(sorted(map(self._source, found)))
-            raise Wrong(
-                gettext(
-                    "Several sources have an example {example!r} ({names}). Add a column 'source'."
-                ).format(example=example, names=names)
-            )
+            text = gettext("Several sources have an example {example!r} ({names}). Add a column 'source'.")
+            raise Wrong(text, example=example, names=names)
         (item,) = found
         if item.is_gold:
             raise Wrong(gettext("This is a gold item. Labels cannot be imported for it."))
@@ -294,9 +293,7 @@ class _Items:
             return False
         if self.there[item, annotator] != response:
             raise Wrong(
-                gettext("{annotator} already has another response to this example.").format(
-                    annotator=annotator
-                )
+                gettext("{annotator} already has another response to this example."), annotator=annotator
             )
         return True
 
@@ -305,13 +302,10 @@ class _Items:
         if item in self.decided:
             raise Wrong(gettext("This item has been decided. Responses can no longer be added."))
         if (item, annotator) in self.barred:
-            raise Wrong(
-                gettext("{annotator} created this item and cannot review their own work.").format(
-                    annotator=annotator
-                )
-                if self.barred[item, annotator]
-                else gettext("{annotator} has read other responses to this item.").format(annotator=annotator)
-            )
+            text = gettext("{annotator} has read other responses to this item.")
+            if self.barred[item, annotator]:
+                text = gettext("{annotator} created this item and cannot review their own work.")
+            raise Wrong(text, annotator=annotator)
         if self.room[item] <= taken:
             raise Wrong(
                 ngettext(
