@@ -22,12 +22,10 @@ from tableqa.readers.reader import (
     Names,
     ReaderError,
     Rejected,
+    TolerantReader,
     all_of,
-    at_most,
     inside,
-    only_examples,
     read_text,
-    until,
 )
 from tableqa.readers.records import Fields, Number, Place, read_records
 from tableqa.readers.split_names import parquet_files
@@ -45,7 +43,7 @@ _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
 @dataclass(eq=False)
-class Arrow:
+class Arrow(TolerantReader):
     """The readers "parquet" and "hf"; see `tableqa.readers.reader.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`). A column
@@ -66,22 +64,7 @@ class Arrow:
         """The same reader for data that name their columns so, {part: column}; ValueError for an unknown part."""
         return dataclasses.replace(self, fields=checked(fields))
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The records of the file or folder at `path` in its order; `tables` is its folder where `path` lies elsewhere.
-
-        ReaderError at the first fault.
-        """
-        return at_most(only_examples(self._outcomes(Path(path), tables)), limit)
-
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(self._outcomes(Path(path), tables), limit)
-
-    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
         number = 0
         labels = names_in_card(features(_folder(path, tables)))

@@ -29,10 +29,8 @@ from tableqa.readers.reader import (
     Ids,
     ReaderError,
     Rejected,
-    at_most,
-    only_examples,
+    TolerantReader,
     only_file,
-    until,
 )
 from tableqa.readers.record_forms import (
     JSON_SUFFIXES,
@@ -124,7 +122,7 @@ class Sheets:
 
 
 @dataclass(eq=False)
-class OwnData:
+class OwnData(TolerantReader):
     """The reader "own"; see `tableqa.readers.reader.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`), as are the
@@ -171,28 +169,16 @@ class OwnData:
             raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
         return dataclasses.replace(self, fields={**self.fields, ONLY_SPLIT: split})
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The examples of the file at `path` in its order, at most `limit`; ReaderError at the first fault."""
-        return at_most(only_examples(self._outcomes(path, tables)), limit)
-
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(self._outcomes(path, tables), limit)
-
-    def _outcomes(self, path: str | Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
-        with self._opened(Path(path), tables) as (questions, folder):
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        with self._opened(path, tables) as (questions, folder):
             unpacked_to = (
-                str(questions if questions.is_dir() else questions.parent) if is_archive(Path(path)) else ""
+                str(questions if questions.is_dir() else questions.parent) if is_archive(path) else ""
             )
-            if Path(path) != questions or questions.is_dir():
+            if path != questions or questions.is_dir():
                 _refuse_wikisql(questions)
             for outcome in self._of_questions(questions, folder):
                 if isinstance(outcome, Rejected) and unpacked_to:
-                    yield Rejected(named(outcome.error, unpacked_to, Path(path).name), outcome.record)
+                    yield Rejected(named(outcome.error, unpacked_to, path.name), outcome.record)
                 else:
                     yield outcome
 

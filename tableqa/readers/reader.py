@@ -184,8 +184,8 @@ def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]
     return islice(examples, limit)
 
 
-class FileReader:
-    """A reader that gets its examples from the paths that `located` gives, the file of the questions first."""
+class TolerantReader:
+    """A reader that gets its examples from `_every_outcome`."""
 
     rest_form = "jsonl"
 
@@ -193,13 +193,23 @@ class FileReader:
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example]:
         """The examples of the file at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(only_examples(self._outcomes(*self.located(path, tables))), limit)
+        return at_most(only_examples(self._every_outcome(Path(path), tables)), limit)
 
     def outcomes(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example | Rejected]:
         """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(self._outcomes(*self.located(path, tables)), limit)
+        return until(self._every_outcome(Path(path), tables), limit)
+
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        raise NotImplementedError
+
+
+class FileReader(TolerantReader):
+    """A reader that gets its examples from the paths that `located` gives, the file of the questions first."""
+
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        return self._outcomes(*self.located(path, tables))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Every file that the examples come from, each once; ReaderError as for reading."""

@@ -22,10 +22,7 @@ from tableqa.readers.reader import (
     ReaderError,
     Rejected,
     any_case,
-    at_most,
-    only_examples,
     only_file,
-    until,
 )
 from tableqa.readers.records import (
     Fields,
@@ -82,18 +79,6 @@ class WikiSql(FileReader):
     def __init__(self) -> None:
         self._only_split = ""
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The examples of the file or of all splits at `path`, with their tables; ReaderError at the first fault."""
-        return at_most(only_examples(self._of_splits(Path(path), tables)), limit)
-
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each question as an example or rejected, until there are `limit` examples; ReaderError."""
-        return until(self._of_splits(Path(path), tables), limit)
-
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The questions and the tables of each split that is read; those of an archive while it is unpacked."""
         with _opened(Path(path), tables) as (folder, beside):
@@ -134,7 +119,7 @@ class WikiSql(FileReader):
         files.sort(key=lambda file: order.index(split_of(Path(file.name))))
         return [file for file in files if not self._only_split or same_split(file.stem, self._only_split)]
 
-    def _of_splits(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         with _opened(path, tables) as (folder, beside):
             files = self._questions(folder)
             located = [self.located(questions, beside) for questions in files]
