@@ -6,7 +6,6 @@ also what a process holds the project by: whoever finds another time there has l
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, Model, OuterRef, Q
 
 from annotation import bulk, immutable, jobs
+from annotation.by_key import in_lists
 from annotation.models import (
     Batch,
     Event,
@@ -104,19 +104,18 @@ class HiddenPages:
         self, model: type[Model], names: str, rows: Iterable[Sequence[Any]], *, records: bool = False
     ) -> None:
         """Add rows of these fields, a page at a time. records: each is a record of the release."""
-        for chunk in chunks(rows):
-            with self.page(len(chunk) if records else 0):
-                bulk.insert(model, names.split(), chunk)
+        for chunk in self.in_pages(rows, records=records):
+            bulk.insert(model, names.split(), chunk)
 
     def keys(self, model: type[Model], number: int) -> list[int]:
         """Keys for so many new rows."""
         with transaction.atomic():
             return bulk.keys(model, number)
 
-    def in_pages(self, keys: Iterable[Any]) -> Iterator[list[Any]]:
-        """Keys, `ROWS` at a time; what is done with them is a page."""
-        for chunk in chunks(keys):
-            with self.page():
+    def in_pages(self, values: Iterable[Any], *, records: bool = False) -> Iterator[list[Any]]:
+        """Values, `ROWS` at a time; what is done with them is a page. records: each is a record of the release."""
+        for chunk in chunks(values):
+            with self.page(len(chunk) if records else 0):
                 yield chunk
 
     def abandon(self, until: float = math.inf) -> None:
@@ -194,6 +193,4 @@ def clear_abandoned() -> None:
 
 def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
     """Values, `ROWS` at a time."""
-    left = iter(values)
-    while chunk := list(itertools.islice(left, ROWS)):
-        yield chunk
+    return in_lists(values, ROWS)
