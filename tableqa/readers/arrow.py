@@ -3,7 +3,7 @@
 import base64
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from tableqa.readers.reader import (
     Rejected,
     TolerantReader,
     all_of,
+    check_names,
     inside,
     read_text,
 )
@@ -315,7 +316,7 @@ def _parquet(path: Path) -> Iterator[Any]:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        _check_names(path, file.schema_arrow.names)
+        check_names(path, None, file.schema_arrow.names)
         _check_budget(path, file.metadata.num_rows * ROW_BYTES)
         sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)]
         largest = max(sizes, default=0)
@@ -350,19 +351,12 @@ def _check_budget(path: Path, size: int) -> None:
         raise ReaderError(path, None, what, phrase("Split it"))
 
 
-def _check_names(path: Path, names: Sequence[str]) -> None:
-    """ReaderError where two columns have one name: a record would hold the last one alone."""
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        what = phrase("two columns have the name {twice!r}", twice=twice)
-        raise ReaderError(path, None, what, phrase("Give every column its own name"))
-
-
 def _stream(path: Path) -> Iterator[Any]:
     import pyarrow
 
     # Not a map of the file, in which a length that is a lie is a crash of the process.
     with pyarrow.OSFile(str(path)) as source, pyarrow.ipc.open_stream(source) as reader:
-        _check_names(path, reader.schema.names)
+        check_names(path, None, reader.schema.names)
         for batch in reader:
             batch.validate(full=True)  # pyarrow believes the places of texts and lists, wherever they point
             yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
@@ -376,34 +370,19 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except pyarrow.ArrowException as error:
-        raise ReaderError(
-            path,
-            None,
-            phrase("the file is damaged, or no Parquet or Arrow file"),
-            phrase("Fetch it again"),
-        ) from error
+        what = phrase("the file is damaged, or no Parquet or Arrow file")
+        raise ReaderError(path, None, what, phrase("Fetch it again")) from error
     except OSError as error:
         why = " ".join(str(error.strerror or error).split())[:300]
-        raise ReaderError(
-            path,
-            None,
-            phrase("the file cannot be read: {why}", why=why),
-            phrase("Check the path and its rights"),
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ReaderError(
-            path,
-            None,
-            phrase("a text in it is not UTF-8: {error}", error=reason_of(error)),
-            phrase("Write the file again"),
-        ) from error
-    except OverflowError as error:
-        raise ReaderError(
-            path,
-            None,
-            phrase("a number or date in it is out of range: {error}", error=reason_of(error)),
-            phrase("Write the file again"),
-        ) from error
+        what = phrase("the file cannot be read: {why}", why=why)
+        raise ReaderError(path, None, what, phrase("Check the path and its rights")) from error
+    except (UnicodeDecodeError, OverflowError) as error:
+        what = (
+            phrase("a text in it is not UTF-8: {error}", error=reason_of(error))
+            if isinstance(error, UnicodeDecodeError)
+            else phrase("a number or date in it is out of range: {error}", error=reason_of(error))
+        )
+        raise ReaderError(path, None, what, phrase("Write the file again")) from error
 
 
 def _written(value: Any) -> Any:

@@ -12,10 +12,9 @@ from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions, read_table
 from tableqa.readers.reader import (
     FileReader,
-    Ids,
-    ReaderError,
     Rejected,
     only_file,
+    outcomes_of_rows,
 )
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
@@ -58,18 +57,8 @@ class CsvTables(FileReader):
         return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
 
     def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
-        ids = Ids(path)
-        for line, row in read_questions(path, ",", _COLUMNS):
-            if isinstance(row, Rejected):
-                yield row
-                continue
-            try:
-                made = _example(Place(path, line), row, tables)
-                ids.add(row["id"], line)
-            except ReaderError as error:
-                yield Rejected(error, row)
-                continue
-            yield made
+        rows = read_questions(path, ",", _COLUMNS)
+        return outcomes_of_rows(path, rows, lambda line, row: _example(Place(path, line), row, tables))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""

@@ -96,8 +96,8 @@ def mapped_example(
                 phrase("Name it: --field {part}=FIELD. The fields are: {there}", part=part, there=there),
             )
     published = fields.name(taken["id"]) if "id" in taken else str(number)
-    title = _text(fields, taken.get("title"))
-    caption = _text(fields, taken.get("caption"))
+    title = text_in(fields, taken.get("title"))
+    caption = text_in(fields, taken.get("caption"))
     place = fields.place.inside(taken["table"])
     table = table_from(place, fields.value[taken["table"]], title, caption)
     check_parted(place, table)
@@ -133,7 +133,8 @@ def _field(fields: Fields, part: str, own: Mapping[str, str]) -> str | None:
     return next((name for name in USUAL[part] if name in fields), None)
 
 
-def _text(fields: Fields, name: str | None) -> str:
+def text_in(fields: Fields, name: str | None) -> str:
+    """The text of a field; "" where there is none."""
     return "" if name is None else fields.text(name, default="")
 
 

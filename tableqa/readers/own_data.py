@@ -23,7 +23,7 @@ from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_quest
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
-from tableqa.readers.mapped import retitled, table_from
+from tableqa.readers.mapped import retitled, table_from, text_in
 from tableqa.readers.reader import (
     Credit,
     Ids,
@@ -54,7 +54,7 @@ from tableqa.readers.records import (
     passage_of,
     plain,
 )
-from tableqa.readers.split_names import same_split
+from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
@@ -164,9 +164,7 @@ class OwnData(TolerantReader):
             names = hub_folder.splits(questions) if hub_folder.is_dataset(questions) else []
         if len(names) < 2:
             return self
-        if not any(same_split(name, split) for name in names):
-            what = phrase("there is no split {split!r}", split=split)
-            raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
+        check_split(path, split, names)
         return dataclasses.replace(self, fields={**self.fields, ONLY_SPLIT: split})
 
     def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
@@ -421,7 +419,7 @@ def _example(
 ) -> Example:
     """The example of a record whose columns are known; `separator` stands between several answers. ReaderError."""
     place, value = record.place, record.value
-    title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
+    title, caption = (text_in(record, columns.get(part)) for part in ("title", "caption"))
     further: dict[str, Any] = {}
     try:
         if (file := file_named(value[columns["table"]])) is not None:
@@ -591,10 +589,6 @@ def _id(record: Fields, column: str | None, number: int) -> str:
             column, phrase("{field} is empty", field=column), phrase("Give each question its own id")
         )
     return record.name(column)
-
-
-def _text(record: Fields, column: str | None) -> str:
-    return "" if column is None else record.text(column, default="")
 
 
 def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -> Table:

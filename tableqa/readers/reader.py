@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from tableqa.examples import Example
 from tableqa.language import grouped, phrase, word
@@ -20,6 +19,8 @@ MAX_TABLE_BYTES = 64 * 1024 * 1024
 
 MAX_LINE_BYTES = 1024 * 1024
 """The longest line of a file of questions without tables in it."""
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
 
 csv.field_size_limit(MAX_TABLE_BYTES)  # of the process: a field may hold a table
 
@@ -177,13 +178,6 @@ def _until(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterato
             return
 
 
-def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
-    """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit is {limit}; it must be 0 or more")
-    return islice(examples, limit)
-
-
 class TolerantReader:
     """A reader that gets its examples from `_every_outcome`."""
 
@@ -193,7 +187,7 @@ class TolerantReader:
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example]:
         """The examples of the file at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(only_examples(self._every_outcome(Path(path), tables)), limit)
+        return only_examples(self.outcomes(path, tables, limit))
 
     def outcomes(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
@@ -267,6 +261,24 @@ class Names:
             name = f"{published}#{self._times[published]}"
         self._taken[name] = 1
         return name
+
+
+def outcomes_of_rows(
+    path: Path, rows: Iterable[tuple[int, Row | Rejected]], make: Callable[[int, Row], Example]
+) -> Iterator[Example | Rejected]:
+    """What `make` gives for each row and its line, and those for which it raises ReaderError, as they were published."""
+    ids = Ids(path)
+    for line, row in rows:
+        if isinstance(row, Rejected):
+            yield row
+            continue
+        try:
+            made = make(line, row)
+            ids.add(made.id, line)
+        except ReaderError as error:
+            yield Rejected(error, row)
+            continue
+        yield made
 
 
 def published_id(example: Example) -> str | None:
@@ -515,6 +527,13 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
             phrase("Fetch the file again: it is damaged or binary"),
         )
     return text
+
+
+def check_names(path: Path, line: int | None, names: Sequence[str]) -> None:
+    """ReaderError where two columns have one name: a record would hold the last one alone."""
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        what = phrase("two columns have the name {twice!r}", twice=twice)
+        raise ReaderError(path, line, what, phrase("Give every column its own name"))
 
 
 def check_size(path: Path, line: int, rows: int, columns: int) -> None:

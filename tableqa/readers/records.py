@@ -22,6 +22,7 @@ from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
     FileReader,
+    Ids,
     ReaderError,
     Rejected,
     cannot_open,
@@ -814,6 +815,20 @@ class RecordFile(FileReader):
         if not path.is_dir():
             return (path,)
         return (only_file(path, self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
+
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+        """What `_example` makes of each record; an id that repeats is refused."""
+        ids = Ids(path)
+
+        def make(record: Record) -> Example:
+            made = self._example(record)
+            ids.add(made.id, record.line)
+            return made
+
+        return outcomes_of(path, make)
+
+    def _example(self, record: Record) -> Example:
+        raise NotImplementedError
 
 
 def passage_of(value: object) -> str | None:

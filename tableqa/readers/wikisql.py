@@ -33,7 +33,7 @@ from tableqa.readers.records import (
     table_of,
     text_of,
 )
-from tableqa.readers.split_names import SPLITS, same_split, split_of
+from tableqa.readers.split_names import SPLITS, check_split, same_split, split_of
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_files import TableLines, lines_with_places
 from tableqa.readers.table_kinds import SEPARATED
@@ -91,9 +91,7 @@ class WikiSql(FileReader):
             names = [file.stem for file in self._questions(folder)]
         if len(names) < 2:
             return self
-        if not any(same_split(name, split) for name in names):
-            what = phrase("there is no split {split!r}", split=split)
-            raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
+        check_split(path, split, names)
         reader = copy.copy(self)
         reader._only_split = split
         return reader
