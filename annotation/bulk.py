@@ -259,4 +259,3 @@ def add_missing(model: type[models.Model], names: Sequence[str], rows: Iterable[
                 f"VALUES {', '.join([f'({one})'] * len(some))} ON CONFLICT DO NOTHING",  # nosec B608: names of our own tables
                 [made(value) for row in some for made, value in zip(adapt, row, strict=True)],
             )
-

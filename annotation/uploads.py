@@ -20,8 +20,6 @@ from django.utils.translation import gettext
 from annotation import jobs, sandbox
 from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
-from tableqa.readers.archive import unpacked_by
-from tableqa.readers.ingestion import unpack_once
 
 KEPT = timedelta(days=7)
 """How long the files of an import that was not finished are kept, and previews, which hold the first records of files."""
@@ -180,12 +178,6 @@ class UploadedFiles:
         hidden = [str(folder) for folder in (self.questions.parent, self.tables.parent, self.folder)]
         return {"archives": self.archives, "tables_in": self.tables_in, "hidden": hidden}
 
-    def shown(self, text: str) -> str:
-        """A message without the folders that only this process knows."""
-        for folder in (self.questions.parent, self.tables.parent, self.folder):
-            text = text.replace(f"{folder}/", "")
-        return text
-
 
 @contextmanager
 def for_sandbox(questions: Upload, tables: Upload | None) -> Iterator[UploadedFiles]:
@@ -210,21 +202,6 @@ def room(files: UploadedFiles | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
         yield Path(name)
-
-
-@contextmanager
-def on_disk(upload: Upload) -> Iterator[UploadedFiles]:
-    """An uploaded file, which this process reads. Raises Refused(import_failed).
-
-    An archive is unpacked once, and stays until `forget`.
-    """
-    with tempfile.TemporaryDirectory(prefix="askew-import-") as name:
-        folder = Path(name)
-        files = UploadedFiles(folder, _linked(upload, folder / "questions"), folder / "beside" / "tables")
-        files.tables.mkdir(parents=True)
-        unpacked = {files.questions: unpacked_folder() / upload.public_id}
-        with unpacked_by(lambda path: unpack_once(path, unpacked[path]) if path in unpacked else None):
-            yield files
 
 
 def unpacked_folder() -> Path:
