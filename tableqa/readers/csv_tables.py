@@ -10,12 +10,7 @@ from pathlib import Path
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions, read_table
-from tableqa.readers.reader import (
-    FileReader,
-    Rejected,
-    only_file,
-    outcomes_of_rows,
-)
+from tableqa.readers.reader import FileReader, Rejected, only_file, outcomes_of_rows
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind

@@ -6,14 +6,7 @@ header and row 1 the first one below it.
 
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    cell_at,
-    example,
-    table_of,
-)
+from tableqa.readers.records import Fields, Record, RecordFile, cell_at, example, table_of
 from tableqa.tables import Table
 
 _META = ("page_wikipedia_url", "table_source_json")

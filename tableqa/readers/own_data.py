@@ -24,14 +24,7 @@ from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.mapped import retitled, table_from, text_in
-from tableqa.readers.reader import (
-    Credit,
-    Ids,
-    ReaderError,
-    Rejected,
-    TolerantReader,
-    only_file,
-)
+from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, only_file
 from tableqa.readers.record_forms import (
     JSON_SUFFIXES,
     PARTS,

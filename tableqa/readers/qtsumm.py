@@ -2,13 +2,7 @@
 
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    example,
-    table_of,
-)
+from tableqa.readers.records import Fields, Record, RecordFile, example, table_of
 from tableqa.tables import Table
 
 

@@ -15,12 +15,7 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
-from tableqa.readers.reader import (
-    Names,
-    ReaderError,
-    Rejected,
-    TolerantReader,
-)
+from tableqa.readers.reader import Names, ReaderError, Rejected, TolerantReader
 from tableqa.readers.records import (
     Fields,
     Place,

@@ -7,16 +7,7 @@ a table as running text and are not read.
 
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    context_of,
-    example,
-    kind,
-    plain,
-    table_of,
-)
+from tableqa.readers.records import Fields, Record, RecordFile, context_of, example, kind, plain, table_of
 
 _FIELDS = ("id", "title", "context", "table", "query", "label")
 WRITTEN = "written"

@@ -16,23 +16,8 @@ from tableqa.language import gettext_noop, joined, phrase
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.archive import is_archive, named, unpacked
-from tableqa.readers.reader import (
-    FileReader,
-    Ids,
-    ReaderError,
-    Rejected,
-    any_case,
-    only_file,
-)
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    example,
-    has_fields,
-    outcomes_of,
-    table_of,
-    text_of,
-)
+from tableqa.readers.reader import FileReader, Ids, ReaderError, Rejected, any_case, only_file
+from tableqa.readers.records import Fields, Record, example, has_fields, outcomes_of, table_of, text_of
 from tableqa.readers.split_names import SPLITS, check_split, same_split, split_of
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_files import TableLines, lines_with_places
