@@ -22,6 +22,9 @@ MAX_LINE_BYTES = 1024 * 1024
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
+START = 4096
+"""Bytes by which a workbook or an archive is recognised."""
+
 csv.field_size_limit(MAX_TABLE_BYTES)  # of the process: a field may hold a table
 
 
@@ -415,6 +418,15 @@ def read_text(path: Path) -> str:
     return _decoded(path, data.removeprefix(b"\xef\xbb\xbf"), first_line=1)
 
 
+def start_of(path: Path, size: int = START) -> bytes:
+    """The first bytes of a file; ReaderError where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError as error:
+        raise cannot_open(path, error) from error
+
+
 def cannot_open(path: Path, error: OSError) -> ReaderError:
     """What to say of a file that the system does not open."""
     return ReaderError(
@@ -425,8 +437,6 @@ def cannot_open(path: Path, error: OSError) -> ReaderError:
     )
 
 
-START = 4096
-"""Bytes by which a workbook or an archive is recognised."""
 _ZIP, _OLD_OFFICE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OFFICE_PARTS = (b"[Content_Types].xml", b"docProps/", b"_rels/.rels", b"xl/")
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"

@@ -30,6 +30,7 @@ from tableqa.readers.reader import (
     check_size,
     only_file,
     read_lines,
+    start_of,
     unparted_hint,
 )
 from tableqa.tables import HEADER, Table, TableError
@@ -337,19 +338,15 @@ def read_records(path: Path, repeated: Repeated | None = None) -> Iterator[Recor
     that cannot be opened, anything that is not JSON (NaN and a name given twice in an object included), a record over
     MAX_RECORD_BYTES, bytes that are not UTF-8 and NUL characters.
     """
-    if starts_array(path):
-        yield from _array(path)
-    else:
-        yield from _lines(path, repeated)
+    for record in each_record(path, repeated):
+        if isinstance(record, ReaderError):
+            raise record
+        yield record
 
 
 def starts_array(path: Path) -> bool:
     """Whether the first character of a file is that of a JSON array; ReaderError where it cannot be opened."""
-    try:
-        with path.open("rb") as file:
-            return file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
-    except OSError as error:
-        raise cannot_open(path, error) from error
+    return start_of(path).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"["
 
 
 _MEND = phrase("A file of records has one JSON object per line, or one JSON array of objects")
@@ -369,15 +366,6 @@ def each_record(path: Path, repeated: Repeated | None = None) -> Iterator[Record
             yield Record(line, number, _fields(Place(path, line), text, repeated))
         except ReaderError as error:
             yield error
-
-
-def _lines(path: Path, repeated: Repeated | None) -> Iterator[Record]:
-    number = 0
-    for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
-        if _BLANK.fullmatch(text):
-            continue
-        number += 1
-        yield Record(line, number, _fields(Place(path, line), text, repeated))
 
 
 def _fields(place: Place, text: str, repeated: Repeated | None) -> "Fields":

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from django.db import connection, transaction
 from django.db.models import Exists, Model, OuterRef, Q
@@ -62,10 +62,7 @@ class HiddenPages:
                 project=project, kind__in=jobs.OF_IMPORTS, state__in=(Job.State.QUEUED, Job.State.RUNNING)
             )
             if others.exclude(pk__in=[job.pk] if job else []).exists() or (is_left and job is None):
-                refuse(
-                    "import_failed",
-                    "Another import of this project is not finished. Wait for it or cancel it.",
-                )
+                _refuse_another()
             if not is_left:
                 require_empty(project)
             self.at = jobs.clock()
@@ -95,9 +92,7 @@ class HiddenPages:
         now = jobs.clock()
         held = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
         if not held.update(restoring_at=now):
-            refuse(
-                "import_failed", "Another import of this project is not finished. Wait for it or cancel it."
-            )
+            _refuse_another()
         self.at = now
 
     def insert(
@@ -171,6 +166,10 @@ def _parts(model: type[Model]) -> list[tuple[type[Model], str]]:
 
 THINGS: Final = ("assignment", "batch", "item", "perturbation_run", "source")
 """What the events of a restore are about."""
+
+
+def _refuse_another() -> NoReturn:
+    refuse("import_failed", "Another import of this project is not finished. Wait for it or cancel it.")
 
 
 def require_empty(project: Project) -> None:
