@@ -10,7 +10,7 @@ from pathlib import Path
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions, read_table
-from tableqa.readers.reader import FileReader, Rejected, only_file, outcomes_of_rows
+from tableqa.readers.reader import FileReader, Rejected, file_at, outcomes_of_rows
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind
@@ -43,11 +43,7 @@ class CsvTables(FileReader):
         mend = phrase(
             "Name one .csv file whose first line names the columns {names}", names=", ".join(_COLUMNS)
         )
-        questions = (
-            only_file(path.absolute(), ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
-            if path.is_dir()
-            else path
-        )
+        questions = file_at(path, ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
         folders = folders_around(path, questions, tables, levels_up=0)
         return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
 

@@ -365,6 +365,11 @@ def only_file(
     raise ReaderError(folder, None, what, mend, command)
 
 
+def file_at(path: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str) -> Path:
+    """A file itself, or the one in a folder as for `only_file`; ReaderError."""
+    return only_file(path, patterns, fits, mend) if path.is_dir() else path
+
+
 def read_lines(
     path: Path, longest: int = MAX_LINE_BYTES, keep_ends: bool = False
 ) -> Iterator[tuple[int, str]]:

@@ -28,7 +28,7 @@ from tableqa.readers.reader import (
     cannot_open,
     check_cells,
     check_size,
-    only_file,
+    file_at,
     read_lines,
     start_of,
     unparted_hint,
@@ -799,10 +799,7 @@ class RecordFile(FileReader):
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path]:
         """The file itself, or the one in a folder; ReaderError."""
-        path = Path(path)
-        if not path.is_dir():
-            return (path,)
-        return (only_file(path, self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
+        return (file_at(Path(path), self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
 
     def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
         """What `_example` makes of each record; an id that repeats is refused."""

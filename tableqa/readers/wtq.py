@@ -15,7 +15,7 @@ from tableqa.readers.reader import (
     FileReader,
     ReaderError,
     Rejected,
-    only_file,
+    file_at,
     outcomes_of_rows,
     read_lines,
     read_text,
@@ -54,7 +54,7 @@ class Wtq(FileReader):
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
         """The file of questions, and the files of its tables."""
         path, mend = Path(path), phrase("Name one .tsv file whose first line is {header}", header=_HEADER)
-        questions = only_file(path.absolute(), _PLACES, _holds_questions, mend) if path.is_dir() else path
+        questions = file_at(path, _PLACES, _holds_questions, mend)
         folders = folders_around(path, questions, tables, _LEVELS_UP)
         return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
 
