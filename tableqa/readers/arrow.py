@@ -69,8 +69,8 @@ class Arrow(TolerantReader):
         names = Names()
         number = 0
         labels = names_in_card(features(_folder(path, tables)))
-        for file, split in _files(path, tables):
-            for row, record in enumerate(_records(file, labels), start=1):
+        for file, split in dataset_files(path, tables):
+            for row, record in enumerate(records_of(file, labels), start=1):
                 number += 1
                 fields = Fields(Place(file, row, record=row), record)
                 further = {"split": split} if split and "split" not in record else {}
@@ -85,7 +85,7 @@ class Arrow(TolerantReader):
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Every file of the dataset; ReaderError as for reading."""
-        for file, _ in _files(Path(path), tables):
+        for file, _ in dataset_files(Path(path), tables):
             yield file
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
@@ -95,19 +95,6 @@ class Arrow(TolerantReader):
         if found is None:
             return Credit(self.licence, self.citation, self.url)
         return Credit(found.licence or self.licence, found.citation or self.citation, found.url or self.url)
-
-
-def dataset_files(path: Path) -> Iterator[tuple[Path, str]]:
-    """The files of records of a file or folder with the split that each is of, "" where there is only one; ReaderError."""
-    yield from _files(path, None)
-
-
-def records_of(path: Path, labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError.
-
-    `labels` are the names of class labels by column where no file says them.
-    """
-    yield from _records(path, labels)
 
 
 def credit_of_folder(folder: Path) -> Credit | None:
@@ -196,8 +183,8 @@ def _folder(path: Path, tables: str | Path | None) -> Path:
     return path
 
 
-def _files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str]]:
-    """The files of records with the split that each is of, "" where there is only one."""
+def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tuple[Path, str]]:
+    """The files of records of a file or folder with the split that each is of, "" where there is only one; ReaderError."""
     path = _folder(path, tables)
     if not path.is_dir():
         yield path, ""
@@ -287,8 +274,11 @@ def _json(path: Path) -> Any:
         ) from error
 
 
-def _records(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError."""
+def records_of(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError.
+
+    `in_card` are the names of class labels by column where no file says them.
+    """
     if path.suffix.lower() == ".jsonl":
         for line in read_records(path):
             yield line.fields.value

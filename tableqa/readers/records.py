@@ -10,6 +10,7 @@ import re
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
@@ -763,18 +764,14 @@ def example(
     history: list[Turn] | None = None,
 ) -> Example:
     """An Example, or the ReaderError that names the place of what cannot be one."""
-    try:
+    with _naming(place):
         return Example(id, question, table, answers, meta, program, context, history or [])
-    except ExampleError as error:
-        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
 
 
 def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
     """A Turn, or the ReaderError that names the place of what cannot be one."""
-    try:
+    with _naming(place):
         return Turn(question, answers)
-    except ExampleError as error:
-        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
 
 
 def has_fields(path: Path, *names: str) -> bool:
@@ -829,7 +826,14 @@ def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") ->
     """A Context, or None where there is nothing in it; ReaderError."""
     if not (text or unit or scale):
         return None
-    try:
+    with _naming(place):
         return Context(text, unit, scale)
+
+
+@contextmanager
+def _naming(place: Place) -> Iterator[None]:
+    """What cannot be a part of an example, as the ReaderError that names its place."""
+    try:
+        yield
     except ExampleError as error:
         raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
