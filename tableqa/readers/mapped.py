@@ -103,12 +103,7 @@ def mapped_example(
     check_parted(place, table)
     answers = _answers(fields, taken["answers"]) if "answers" in taken else []
     passage = passage_of(in_column(fields.value, taken.get("context")))
-    context = None
-    if passage is not None:
-        context = context_of(fields.place, text=passage)
-        used = set(taken.values())
-    else:
-        used = set(taken.values()) - {taken.get("context")}
+    used = {name for part, name in taken.items() if part != "context" or passage is not None}
     meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
     if about := _beside_the_cells(fields.value[taken["table"]]):
         meta["table"] = plain(about)
@@ -122,7 +117,7 @@ def mapped_example(
         table,
         answers,
         {**meta, **further},
-        context=context,
+        context=context_of(fields.place, text=passage or ""),
     )
 
 

@@ -441,7 +441,7 @@ def _example(
         table,
         answers_in(record, columns.get("answers"), separator),
         {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
-        context=None if passage is None else context_of(place, text=passage),
+        context=context_of(place, text=passage or ""),
     )
 
 
