@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from django.db import connection, models
 from django.db.models import Value
+
+from annotation.by_key import in_lists
 
 ROWS = 2_000
 """Rows that are in memory as text at once."""
@@ -117,7 +118,7 @@ def insert(model: type[models.Model], names: Sequence[str], rows: Iterable[Seque
     makers: list[Callable[[], Any]] = [one.default for one in drawn]
 
     def columns() -> Iterator[list[Sequence[Any]]]:
-        for page in _pages(iter(rows), ROWS):
+        for page in in_lists(rows, ROWS):
             yield [
                 *zip(*page, strict=True),
                 *([make() for _ in page] for make in makers),
@@ -252,14 +253,9 @@ def add_missing(model: type[models.Model], names: Sequence[str], rows: Iterable[
     one = ", ".join(f"%s{cast}" if isinstance(field, models.JSONField) else "%s" for field in fields)
     columns = ", ".join(quote(field.column) for field in fields)
     with connection.cursor() as cursor:
-        for some in _pages(iter(rows), AT_ONCE):
+        for some in in_lists(rows, AT_ONCE):
             cursor.execute(
                 f"INSERT INTO {quote(model._meta.db_table)} ({columns}) "
                 f"VALUES {', '.join([f'({one})'] * len(some))} ON CONFLICT DO NOTHING",  # nosec B608: names of our own tables
                 [made(value) for row in some for made, value in zip(adapt, row, strict=True)],
             )
-
-
-def _pages(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    while some := list(islice(rows, size)):
-        yield some

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from django.conf import settings
 
@@ -42,6 +42,7 @@ MEGABYTE: Final = 2**20
 ADDRESS_SPACE: Final = 16 * 1024
 """Megabytes of address space: libraries for numbers reserve far more than they use."""
 LOCK: Final = "lock"
+Read = TypeVar("Read")
 
 
 @contextmanager
@@ -84,7 +85,11 @@ def read(
     return from_json(ReadResult, call(task, request, beat, name=name, seconds=seconds))
 
 
-def refusing_faults(reading: Reading, request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
+def refusing_faults(
+    reading: Callable[[ReadRequest, Callable[[int], None]], Read],
+    request: ReadRequest,
+    beat: Callable[[int], None],
+) -> Read:
     """What was read. Raises Refused(import_failed) for a fault of the files."""
     try:
         return reading(request, beat)

@@ -124,17 +124,13 @@ def import_examples(
     choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
     require_storable(dict(said or {}))
     _check_choices(reader, choices)
-    _discard_abandoned(project, choices.name, now)
+    _discard_unfinished(project, choices.name, started_at__lt=now - LOST)
     _refuse_another_format(project, choices.name, reader)
     continued = continued_sources.continued(project, choices.name, reader, path)
     earlier = Source.objects.ready().filter(project=project, name=choices.name)
     with uploads.room(files) as folder:
-        request = _read_request(
-            folder, reader, path, tables, choices, continued if by_command else None, rest, files
-        )
-        request = replace(
-            request, by_command=by_command, known=tuple(earlier.values_list("checksum", flat=True))
-        )
+        request = _read_request(folder, reader, path, tables, choices, rest, files, by_command, continued)
+        request = replace(request, known=tuple(earlier.values_list("checksum", flat=True)))
         read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
@@ -188,10 +184,7 @@ def check_examples(
     _refuse_another_format(project, choices.name, reader)
     continued = continued_sources.continued(project, choices.name, reader, path) if by_command else None
     with uploads.room(files) as folder:
-        request = replace(
-            _read_request(folder, reader, path, tables, choices, continued, rest, files),
-            by_command=by_command,
-        )
+        request = _read_request(folder, reader, path, tables, choices, rest, files, by_command, continued)
         read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         _refuse_problems(read, good_only=False)
         if Source.objects.ready().filter(project=project, name=choices.name).exists():
@@ -205,10 +198,12 @@ def _read_request(
     path: Path,
     tables: Path | None,
     choices: Choices,
-    continued: Source | None,
     rest: Path | None,
     files: uploads.UploadedFiles | None,
+    by_command: bool,
+    continued: Source | None,
 ) -> ReadRequest:
+    """What is read; a command takes the columns of the source that it continues, a page has asked for them."""
     return ReadRequest(
         reader,
         str(path),
@@ -218,7 +213,8 @@ def _read_request(
         fields=choices.fields,
         split=choices.split,
         limit=choices.limit,
-        inherited=continued.how.get("fields", {}) if continued is not None else {},
+        by_command=by_command,
+        inherited=continued.how.get("fields", {}) if by_command and continued is not None else {},
         **(files.for_request() if files is not None else {}),
     )
 
@@ -361,12 +357,9 @@ def _check_choices(reader: str, choices: Choices) -> None:
         )
 
 
-def _discard_abandoned(project: Project, name: str, now: datetime) -> None:
-    """Delete sources of this name whose import was killed."""
-    abandoned = Source.objects.filter(
-        project=project, name=name, ready_at__isnull=True, started_at__lt=now - LOST
-    )
-    for source in abandoned:
+def _discard_unfinished(project: Project, name: str, **which: Any) -> None:
+    """Remove what imports of this name left behind that did not finish, of `which`."""
+    for source in Source.objects.filter(project=project, name=name, ready_at__isnull=True, **which):
         discard(source)
 
 
@@ -502,14 +495,8 @@ def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: 
     choices = _choices(job, sent)
     if job.attempts > 1:
         # What an earlier attempt wrote, whose worker was lost, is in nobody's sight and in nobody's use.
-        for left in Source.objects.filter(
-            project=job.project,
-            name=choices.name.strip(),
-            ready_at__isnull=True,
-            made_by=job.made_by,
-            started_at__gte=job.made_at,
-        ):
-            discard(left)
+        which = {"made_by": job.made_by, "started_at__gte": job.made_at}
+        _discard_unfinished(job.project, choices.name.strip(), **which)
     with uploads.for_sandbox(sent["questions"], sent.get("tables")) as files:
         return import_examples(
             **_common(job, sent, files, rest, progress),

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from annotation.releases import automatic, provenances, release_files
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
-from annotation.releases.release_files import MANIFEST, TRIES, Difference
+from annotation.releases.release_files import MALFORMED, MANIFEST, TRIES, Difference
 from annotation.releases.release_process import MOST_BYTES
 from annotation.releases.task_records import task_of_record
 from tableqa.foreign_values import printable_in, unstorable
@@ -26,8 +26,6 @@ from tasks.contract import task_types
 
 Record = dict[str, Any]
 FILES: Final = (SOURCES, ANNOTATIONS, DECISIONS, automatic.LINES, provenances.PROPOSALS, TRIES)
-MALFORMED: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
-"""What records without the form of a release raise."""
 
 
 @dataclass(frozen=True)

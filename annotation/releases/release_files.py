@@ -76,6 +76,8 @@ _RULES_OF_CONDITIONS = 8
 RULES_OF_OWN_IDS = _RULES_OF_UNVERIFIED = _RULES_OF_HOURS = 9
 _TOLD = 100
 """Records between two reports of progress."""
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What records without the form of a release raise."""
 _Result = TypeVar("_Result")
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
 """Formats of Askew's own: no publication names their files, so JSON Lines end in `.jsonl`."""
@@ -565,18 +567,7 @@ def verify(folder: Path, progress: Callable[[int], None] = lambda number: None) 
                 return _verify(folder, manifest, progress)
         except Difference as difference:
             raise Difference(f"{difference}{_by_other_rules(manifest)}") from None
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        LookupError,
-        StopIteration,
-        ArithmeticError,
-        RecursionError,
-        OSError,
-        sqlite3.Error,
-    ) as error:
+    except (*MALFORMED, StopIteration, OSError, sqlite3.Error) as error:
         # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
         raise Difference(
             f"{folder}: a record does not have the form of a release ({_said(error)})"

@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 import tableqa
 from annotation import bulk, jobs
 from annotation.bulk import among
+from annotation.by_key import in_lists
 from annotation.models import (
     Annotation,
     Assignment,
@@ -251,8 +252,7 @@ class _Wanted:
 def _new_items(
     task: TaskType, wanted: Iterable[_Wanted], inputs: Mapping[str, str], first: int
 ) -> Iterator[NewItem]:
-    numbered = enumerate(wanted, first)
-    while some := list(itertools.islice(numbered, AT_ONCE)):
+    for some in in_lists(enumerate(wanted, first), AT_ONCE):
         away = _kept_away(task, [one for _, one in some])
         for position, one in some:
             frozen = {**inputs, **one.prepared.inputs}

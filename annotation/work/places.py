@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
 
 from django.db import connection
 from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
+from annotation.by_key import in_lists
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Person, Place
 from tasks import resolving
 
@@ -52,9 +52,7 @@ def have_them_counted(*counted: type[Model]) -> None:
 
 def chunks(keys: Iterable[int]) -> Iterator[list[int]]:
     """Many keys in lists that one statement can name."""
-    left = iter(keys)
-    while some := list(islice(left, AT_ONCE)):
-        yield some
+    return in_lists(keys, AT_ONCE)
 
 
 def undecided(batch: Batch) -> QuerySet[Item]:

@@ -20,7 +20,6 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from django.db import transaction
@@ -42,6 +41,7 @@ from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import bulk, events
+from annotation.by_key import in_lists
 from annotation.compiled import Insert, LastKey, Select, Step, Update, moment, number, real, text, together
 from annotation.models import (
     Annotation,
@@ -684,8 +684,7 @@ class NewItem:
 def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
     """Write new items with their planned places and exclusions, some at a time. Returns their keys."""
     added: list[int] = []
-    left = iter(items)
-    while some := list(islice(left, AT_ONCE)):
+    for some in in_lists(items, AT_ONCE):
         added += _add_some(batch, some)
     Batch.objects.filter(pk=batch.pk).update(
         items_count=F("items_count") + len(added), places_count=F("places_count") + len(added) * batch.overlap

@@ -87,7 +87,11 @@ def unpack(path: Path, folder: Path) -> None:
     link, a name that is there twice or missing, and a path that leads out.
     """
     with _translated(path), _opened(path) as archive:
-        _extract(path, archive, folder)
+        left = MOST_UNPACKED
+        for name, member in _members(path, archive).items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            left = _write(path, archive, member, target, left)
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -116,14 +120,6 @@ def _translated(path: Path) -> Iterator[None]:
         if isinstance(error, RuntimeError):  # Python's word for a password that is missing
             what = phrase("the zip archive has a password")
         raise ReaderError(path, None, what, phrase("Create it again, without a password")) from error
-
-
-def _extract(path: Path, archive: zipfile.ZipFile, folder: Path) -> None:
-    left = MOST_UNPACKED
-    for name, member in _members(path, archive).items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        left = _write(path, archive, member, target, left)
 
 
 def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

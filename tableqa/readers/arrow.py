@@ -3,7 +3,7 @@
 import base64
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +22,11 @@ from tableqa.readers.reader import (
     Names,
     ReaderError,
     Rejected,
+    TolerantReader,
     all_of,
-    at_most,
+    check_names,
     inside,
-    only_examples,
     read_text,
-    until,
 )
 from tableqa.readers.records import Fields, Number, Place, read_records
 from tableqa.readers.split_names import parquet_files
@@ -45,7 +44,7 @@ _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
 @dataclass(eq=False)
-class Arrow:
+class Arrow(TolerantReader):
     """The readers "parquet" and "hf"; see `tableqa.readers.reader.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`). A column
@@ -66,27 +65,12 @@ class Arrow:
         """The same reader for data that name their columns so, {part: column}; ValueError for an unknown part."""
         return dataclasses.replace(self, fields=checked(fields))
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The records of the file or folder at `path` in its order; `tables` is its folder where `path` lies elsewhere.
-
-        ReaderError at the first fault.
-        """
-        return at_most(only_examples(self._outcomes(Path(path), tables)), limit)
-
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(self._outcomes(Path(path), tables), limit)
-
-    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
         number = 0
         labels = names_in_card(features(_folder(path, tables)))
-        for file, split in _files(path, tables):
-            for row, record in enumerate(_records(file, labels), start=1):
+        for file, split in dataset_files(path, tables):
+            for row, record in enumerate(records_of(file, labels), start=1):
                 number += 1
                 fields = Fields(Place(file, row, record=row), record)
                 further = {"split": split} if split and "split" not in record else {}
@@ -101,7 +85,7 @@ class Arrow:
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Every file of the dataset; ReaderError as for reading."""
-        for file, _ in _files(Path(path), tables):
+        for file, _ in dataset_files(Path(path), tables):
             yield file
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
@@ -111,19 +95,6 @@ class Arrow:
         if found is None:
             return Credit(self.licence, self.citation, self.url)
         return Credit(found.licence or self.licence, found.citation or self.citation, found.url or self.url)
-
-
-def dataset_files(path: Path) -> Iterator[tuple[Path, str]]:
-    """The files of records of a file or folder with the split that each is of, "" where there is only one; ReaderError."""
-    yield from _files(path, None)
-
-
-def records_of(path: Path, labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError.
-
-    `labels` are the names of class labels by column where no file says them.
-    """
-    yield from _records(path, labels)
 
 
 def credit_of_folder(folder: Path) -> Credit | None:
@@ -212,8 +183,8 @@ def _folder(path: Path, tables: str | Path | None) -> Path:
     return path
 
 
-def _files(path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str]]:
-    """The files of records with the split that each is of, "" where there is only one."""
+def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tuple[Path, str]]:
+    """The files of records of a file or folder with the split that each is of, "" where there is only one; ReaderError."""
     path = _folder(path, tables)
     if not path.is_dir():
         yield path, ""
@@ -303,8 +274,11 @@ def _json(path: Path) -> Any:
         ) from error
 
 
-def _records(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError."""
+def records_of(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The records of a .parquet, .arrow or .jsonl file, one at a time; ReaderError.
+
+    `in_card` are the names of class labels by column where no file says them.
+    """
     if path.suffix.lower() == ".jsonl":
         for line in read_records(path):
             yield line.fields.value
@@ -332,7 +306,7 @@ def _parquet(path: Path) -> Iterator[Any]:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        _check_names(path, file.schema_arrow.names)
+        check_names(path, None, file.schema_arrow.names)
         _check_budget(path, file.metadata.num_rows * ROW_BYTES)
         sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)]
         largest = max(sizes, default=0)
@@ -367,19 +341,12 @@ def _check_budget(path: Path, size: int) -> None:
         raise ReaderError(path, None, what, phrase("Split it"))
 
 
-def _check_names(path: Path, names: Sequence[str]) -> None:
-    """ReaderError where two columns have one name: a record would hold the last one alone."""
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        what = phrase("two columns have the name {twice!r}", twice=twice)
-        raise ReaderError(path, None, what, phrase("Give every column its own name"))
-
-
 def _stream(path: Path) -> Iterator[Any]:
     import pyarrow
 
     # Not a map of the file, in which a length that is a lie is a crash of the process.
     with pyarrow.OSFile(str(path)) as source, pyarrow.ipc.open_stream(source) as reader:
-        _check_names(path, reader.schema.names)
+        check_names(path, None, reader.schema.names)
         for batch in reader:
             batch.validate(full=True)  # pyarrow believes the places of texts and lists, wherever they point
             yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
@@ -393,34 +360,19 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except pyarrow.ArrowException as error:
-        raise ReaderError(
-            path,
-            None,
-            phrase("the file is damaged, or no Parquet or Arrow file"),
-            phrase("Fetch it again"),
-        ) from error
+        what = phrase("the file is damaged, or no Parquet or Arrow file")
+        raise ReaderError(path, None, what, phrase("Fetch it again")) from error
     except OSError as error:
         why = " ".join(str(error.strerror or error).split())[:300]
-        raise ReaderError(
-            path,
-            None,
-            phrase("the file cannot be read: {why}", why=why),
-            phrase("Check the path and its rights"),
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ReaderError(
-            path,
-            None,
-            phrase("a text in it is not UTF-8: {error}", error=reason_of(error)),
-            phrase("Write the file again"),
-        ) from error
-    except OverflowError as error:
-        raise ReaderError(
-            path,
-            None,
-            phrase("a number or date in it is out of range: {error}", error=reason_of(error)),
-            phrase("Write the file again"),
-        ) from error
+        what = phrase("the file cannot be read: {why}", why=why)
+        raise ReaderError(path, None, what, phrase("Check the path and its rights")) from error
+    except (UnicodeDecodeError, OverflowError) as error:
+        what = (
+            phrase("a text in it is not UTF-8: {error}", error=reason_of(error))
+            if isinstance(error, UnicodeDecodeError)
+            else phrase("a number or date in it is out of range: {error}", error=reason_of(error))
+        )
+        raise ReaderError(path, None, what, phrase("Write the file again")) from error
 
 
 def _written(value: Any) -> Any:

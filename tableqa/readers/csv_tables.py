@@ -10,13 +10,7 @@ from pathlib import Path
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions, read_table
-from tableqa.readers.reader import (
-    FileReader,
-    Ids,
-    ReaderError,
-    Rejected,
-    only_file,
-)
+from tableqa.readers.reader import FileReader, Rejected, file_at, outcomes_of_rows
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind
@@ -49,27 +43,13 @@ class CsvTables(FileReader):
         mend = phrase(
             "Name one .csv file whose first line names the columns {names}", names=", ".join(_COLUMNS)
         )
-        questions = (
-            only_file(path.absolute(), ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
-            if path.is_dir()
-            else path
-        )
+        questions = file_at(path, ("*.csv",), lambda file: names_columns(file, ",", _COLUMNS), mend)
         folders = folders_around(path, questions, tables, levels_up=0)
         return questions, TableFiles(questions, folders, read_table, field="table", prefix="tables/")
 
     def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
-        ids = Ids(path)
-        for line, row in read_questions(path, ",", _COLUMNS):
-            if isinstance(row, Rejected):
-                yield row
-                continue
-            try:
-                made = _example(Place(path, line), row, tables)
-                ids.add(row["id"], line)
-            except ReaderError as error:
-                yield Rejected(error, row)
-                continue
-            yield made
+        rows = read_questions(path, ",", _COLUMNS)
+        return outcomes_of_rows(path, rows, lambda line, row: _example(Place(path, line), row, tables))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table once, in the order in which they are named; ReaderError as for reading."""

@@ -10,6 +10,7 @@ from tableqa.readers.reader import (
     ReaderError,
     Rejected,
     check_cells,
+    check_names,
     check_separator,
     check_size,
     read_lines,
@@ -122,13 +123,7 @@ def named_rows(
     names = [name.strip() for name in header]
     if not header:
         raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ReaderError(
-            path,
-            line,
-            phrase("two columns have the name {twice!r}", twice=twice),
-            phrase("Give every column its own name"),
-        )
+    check_names(path, line, names)
     check(line, names)
     for line, cells in rows:
         if not any(cells):

@@ -4,24 +4,9 @@ A table is an array of rows whose first is the header; the highlighted cells cou
 header and row 1 the first one below it.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.reader import (
-    Ids,
-    Rejected,
-)
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    cell_at,
-    example,
-    outcomes_of,
-    table_of,
-)
+from tableqa.readers.records import Fields, Record, RecordFile, cell_at, example, table_of
 from tableqa.tables import Table
 
 _META = ("page_wikipedia_url", "table_source_json")
@@ -47,20 +32,13 @@ class Fetaqa(RecordFile):
     known_by = ("feta_id", "table_array")
     mend = phrase("Name one file of FeTaQA, for example fetaQA-v1_dev.jsonl")
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
-        ids = Ids(path)
-
-        def make(record: Record) -> Example:
-            fields = record.fields
-            feta_id = fields.name("feta_id")
-            table = fetaqa_table(fields)
-            meta = {**fields.rest(*_META), "highlighted_cells": _highlighted(fields, table)}
-            answers = [fields.text("answer")]
-            made = example(fields.place, feta_id, fields.text("question"), table, answers, meta)
-            ids.add(feta_id, record.line)
-            return made
-
-        return outcomes_of(path, make)
+    def _example(self, record: Record) -> Example:
+        fields = record.fields
+        feta_id = fields.name("feta_id")
+        table = fetaqa_table(fields)
+        meta = {**fields.rest(*_META), "highlighted_cells": _highlighted(fields, table)}
+        answers = [fields.text("answer")]
+        return example(fields.place, feta_id, fields.text("question"), table, answers, meta)
 
 
 def fetaqa_table(fields: Fields) -> Table:

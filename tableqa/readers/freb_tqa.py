@@ -27,14 +27,7 @@ from typing import Any
 
 from tableqa.examples import Context, Example
 from tableqa.language import phrase
-from tableqa.readers.reader import (
-    Names,
-    ReaderError,
-    Rejected,
-    at_most,
-    only_examples,
-    until,
-)
+from tableqa.readers.reader import FileReader, Names, ReaderError, Rejected
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -57,7 +50,7 @@ _ENDINGS = (".json", ".jsonl")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 
 
-class FrebTqa:
+class FrebTqa(FileReader):
     """The reader "freb_tqa"; see `tableqa.readers.reader.Reader`. The tables are in the file: `tables` is not used."""
 
     name = "freb_tqa"
@@ -70,44 +63,25 @@ class FrebTqa:
     )
     url = "https://github.com/boschresearch/FREB-TQA"
     beside = ""
-    rest_form = "jsonl"
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The items of the file at `path` in its order; ReaderError at the first fault."""
-        return at_most(only_examples(_outcomes(_located(path))), limit)
+    def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path]:
+        path = Path(path)
+        if not path.is_dir():
+            return (path,)
+        files = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
+        if len(files) == 1:
+            return (files[0],)
+        names = ", ".join(file.name for file in files[:10])
+        what = (
+            phrase("the folder contains several files: {names}", names=names)
+            if files
+            else phrase("the folder contains no .json or .jsonl file")
+        )
+        raise ReaderError(path, None, what, phrase("Name one file of FREB-TQA"))
 
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each item as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(_outcomes(_located(path)), limit)
-
-    def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
-        """The file itself."""
-        yield _located(path)
-
-
-def _outcomes(path: Path) -> Iterator[Example | Rejected]:
-    names = Names()
-    return outcomes_of(path, lambda record: _example(path, record, names))
-
-
-def _located(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.is_dir():
-        return path
-    found = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(file.name for file in found[:10])
-    what = (
-        phrase("the folder contains several files: {names}", names=names)
-        if found
-        else phrase("the folder contains no .json or .jsonl file")
-    )
-    raise ReaderError(path, None, what, phrase("Name one file of FREB-TQA"))
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+        names = Names()
+        return outcomes_of(path, lambda record: _example(path, record, names))
 
 
 def _example(path: Path, record: Record, names: Names) -> Example:

@@ -19,7 +19,7 @@ from tableqa.readers.reader import (
     FileReader,
     Ids,
     Rejected,
-    only_file,
+    file_at,
 )
 from tableqa.readers.records import (
     Fields,
@@ -65,11 +65,7 @@ class Lftqa(FileReader):
         """The file of the answers, and the folder below which the scores are."""
         path = Path(path)
         mend = phrase("Name the file of the systems' answers, model_outputs.json")
-        answers = (
-            only_file(path, ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl"), _holds_answers, mend)
-            if path.is_dir()
-            else path
-        )
+        answers = file_at(path, ("*.json", "*.jsonl", "*/*.json", "*/*.jsonl"), _holds_answers, mend)
         return answers, answers.absolute().parent if tables is None else Path(tables)
 
     def _outcomes(self, path: Path, folder: Path) -> Iterator[Example | Rejected]:

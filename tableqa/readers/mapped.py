@@ -96,19 +96,14 @@ def mapped_example(
                 phrase("Name it: --field {part}=FIELD. The fields are: {there}", part=part, there=there),
             )
     published = fields.name(taken["id"]) if "id" in taken else str(number)
-    title = _text(fields, taken.get("title"))
-    caption = _text(fields, taken.get("caption"))
+    title = text_in(fields, taken.get("title"))
+    caption = text_in(fields, taken.get("caption"))
     place = fields.place.inside(taken["table"])
     table = table_from(place, fields.value[taken["table"]], title, caption)
     check_parted(place, table)
     answers = _answers(fields, taken["answers"]) if "answers" in taken else []
     passage = passage_of(in_column(fields.value, taken.get("context")))
-    context = None
-    if passage is not None:
-        context = context_of(fields.place, text=passage)
-        used = set(taken.values())
-    else:
-        used = set(taken.values()) - {taken.get("context")}
+    used = {name for part, name in taken.items() if part != "context" or passage is not None}
     meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
     if about := _beside_the_cells(fields.value[taken["table"]]):
         meta["table"] = plain(about)
@@ -122,7 +117,7 @@ def mapped_example(
         table,
         answers,
         {**meta, **further},
-        context=context,
+        context=context_of(fields.place, text=passage or ""),
     )
 
 
@@ -133,7 +128,8 @@ def _field(fields: Fields, part: str, own: Mapping[str, str]) -> str | None:
     return next((name for name in USUAL[part] if name in fields), None)
 
 
-def _text(fields: Fields, name: str | None) -> str:
+def text_in(fields: Fields, name: str | None) -> str:
+    """The text of a field; "" where there is none."""
     return "" if name is None else fields.text(name, default="")
 
 

@@ -23,17 +23,8 @@ from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_quest
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
-from tableqa.readers.mapped import retitled, table_from
-from tableqa.readers.reader import (
-    Credit,
-    Ids,
-    ReaderError,
-    Rejected,
-    at_most,
-    only_examples,
-    only_file,
-    until,
-)
+from tableqa.readers.mapped import retitled, table_from, text_in
+from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, only_file
 from tableqa.readers.record_forms import (
     JSON_SUFFIXES,
     PARTS,
@@ -56,7 +47,7 @@ from tableqa.readers.records import (
     passage_of,
     plain,
 )
-from tableqa.readers.split_names import same_split
+from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
@@ -124,7 +115,7 @@ class Sheets:
 
 
 @dataclass(eq=False)
-class OwnData:
+class OwnData(TolerantReader):
     """The reader "own"; see `tableqa.readers.reader.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`), as are the
@@ -166,33 +157,19 @@ class OwnData:
             names = hub_folder.splits(questions) if hub_folder.is_dataset(questions) else []
         if len(names) < 2:
             return self
-        if not any(same_split(name, split) for name in names):
-            what = phrase("there is no split {split!r}", split=split)
-            raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
+        check_split(path, split, names)
         return dataclasses.replace(self, fields={**self.fields, ONLY_SPLIT: split})
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The examples of the file at `path` in its order, at most `limit`; ReaderError at the first fault."""
-        return at_most(only_examples(self._outcomes(path, tables)), limit)
-
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(self._outcomes(path, tables), limit)
-
-    def _outcomes(self, path: str | Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
-        with self._opened(Path(path), tables) as (questions, folder):
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        with self._opened(path, tables) as (questions, folder):
             unpacked_to = (
-                str(questions if questions.is_dir() else questions.parent) if is_archive(Path(path)) else ""
+                str(questions if questions.is_dir() else questions.parent) if is_archive(path) else ""
             )
-            if Path(path) != questions or questions.is_dir():
+            if path != questions or questions.is_dir():
                 _refuse_wikisql(questions)
             for outcome in self._of_questions(questions, folder):
                 if isinstance(outcome, Rejected) and unpacked_to:
-                    yield Rejected(named(outcome.error, unpacked_to, Path(path).name), outcome.record)
+                    yield Rejected(named(outcome.error, unpacked_to, path.name), outcome.record)
                 else:
                     yield outcome
 
@@ -435,7 +412,7 @@ def _example(
 ) -> Example:
     """The example of a record whose columns are known; `separator` stands between several answers. ReaderError."""
     place, value = record.place, record.value
-    title, caption = (_text(record, columns.get(part)) for part in ("title", "caption"))
+    title, caption = (text_in(record, columns.get(part)) for part in ("title", "caption"))
     further: dict[str, Any] = {}
     try:
         if (file := file_named(value[columns["table"]])) is not None:
@@ -464,7 +441,7 @@ def _example(
         table,
         answers_in(record, columns.get("answers"), separator),
         {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
-        context=None if passage is None else context_of(place, text=passage),
+        context=context_of(place, text=passage or ""),
     )
 
 
@@ -605,10 +582,6 @@ def _id(record: Fields, column: str | None, number: int) -> str:
             column, phrase("{field} is empty", field=column), phrase("Give each question its own id")
         )
     return record.name(column)
-
-
-def _text(record: Fields, column: str | None) -> str:
-    return "" if column is None else record.text(column, default="")
 
 
 def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -> Table:

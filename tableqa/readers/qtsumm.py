@@ -1,22 +1,8 @@
 """QTSumm (Zhao et al., EMNLP 2023): queries about Wikipedia's tables, answered in a paragraph, with the rows it rests on."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.reader import (
-    Ids,
-    Rejected,
-)
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    example,
-    outcomes_of,
-    table_of,
-)
+from tableqa.readers.records import Fields, Record, RecordFile, example, table_of
 from tableqa.tables import Table
 
 
@@ -40,20 +26,13 @@ class Qtsumm(RecordFile):
     known_by = ("query", "summary", "table")
     mend = phrase("Name one file of QTSumm, for example qtsumm_dev.json")
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
-        ids = Ids(path)
-
-        def make(record: Record) -> Example:
-            fields = record.fields
-            example_id = fields.name("example_id")
-            table = qtsumm_table(fields.nested("table"))
-            meta = {**fields.nested("table").rest("table_id"), **_rows(fields, table)}
-            answers = [fields.text("summary")]
-            made = example(fields.place, example_id, fields.text("query"), table, answers, meta)
-            ids.add(example_id, record.line)
-            return made
-
-        return outcomes_of(path, make)
+    def _example(self, record: Record) -> Example:
+        fields = record.fields
+        example_id = fields.name("example_id")
+        table = qtsumm_table(fields.nested("table"))
+        meta = {**fields.nested("table").rest("table_id"), **_rows(fields, table)}
+        answers = [fields.text("summary")]
+        return example(fields.place, example_id, fields.text("query"), table, answers, meta)
 
 
 def qtsumm_table(table: Fields) -> Table:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from tableqa.examples import Example
 from tableqa.language import grouped, phrase, word
@@ -20,6 +19,11 @@ MAX_TABLE_BYTES = 64 * 1024 * 1024
 
 MAX_LINE_BYTES = 1024 * 1024
 """The longest line of a file of questions without tables in it."""
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
+
+START = 4096
+"""Bytes by which a workbook or an archive is recognised."""
 
 csv.field_size_limit(MAX_TABLE_BYTES)  # of the process: a field may hold a table
 
@@ -177,15 +181,8 @@ def _until(outcomes: Iterable[Example | Rejected], limit: int | None) -> Iterato
             return
 
 
-def at_most(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
-    """The first `limit` examples, and nothing of the file beyond them; ValueError for a negative limit."""
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit is {limit}; it must be 0 or more")
-    return islice(examples, limit)
-
-
-class FileReader:
-    """A reader that gets its examples from the paths that `located` gives, the file of the questions first."""
+class TolerantReader:
+    """A reader that gets its examples from `_every_outcome`."""
 
     rest_form = "jsonl"
 
@@ -193,13 +190,23 @@ class FileReader:
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example]:
         """The examples of the file at `path` in its order, with their tables; ReaderError at the first fault."""
-        return at_most(only_examples(self._outcomes(*self.located(path, tables))), limit)
+        return only_examples(self.outcomes(path, tables, limit))
 
     def outcomes(
         self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
     ) -> Iterator[Example | Rejected]:
         """Each record as an example or rejected, until there are `limit` examples; ReaderError where reading has to stop."""
-        return until(self._outcomes(*self.located(path, tables)), limit)
+        return until(self._every_outcome(Path(path), tables), limit)
+
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        raise NotImplementedError
+
+
+class FileReader(TolerantReader):
+    """A reader that gets its examples from the paths that `located` gives, the file of the questions first."""
+
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        return self._outcomes(*self.located(path, tables))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """Every file that the examples come from, each once; ReaderError as for reading."""
@@ -257,6 +264,24 @@ class Names:
             name = f"{published}#{self._times[published]}"
         self._taken[name] = 1
         return name
+
+
+def outcomes_of_rows(
+    path: Path, rows: Iterable[tuple[int, Row | Rejected]], make: Callable[[int, Row], Example]
+) -> Iterator[Example | Rejected]:
+    """What `make` gives for each row and its line, and those for which it raises ReaderError, as they were published."""
+    ids = Ids(path)
+    for line, row in rows:
+        if isinstance(row, Rejected):
+            yield row
+            continue
+        try:
+            made = make(line, row)
+            ids.add(made.id, line)
+        except ReaderError as error:
+            yield Rejected(error, row)
+            continue
+        yield made
 
 
 def published_id(example: Example) -> str | None:
@@ -340,6 +365,11 @@ def only_file(
     raise ReaderError(folder, None, what, mend, command)
 
 
+def file_at(path: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str) -> Path:
+    """A file itself, or the one in a folder as for `only_file`; ReaderError."""
+    return only_file(path, patterns, fits, mend) if path.is_dir() else path
+
+
 def read_lines(
     path: Path, longest: int = MAX_LINE_BYTES, keep_ends: bool = False
 ) -> Iterator[tuple[int, str]]:
@@ -393,6 +423,15 @@ def read_text(path: Path) -> str:
     return _decoded(path, data.removeprefix(b"\xef\xbb\xbf"), first_line=1)
 
 
+def start_of(path: Path, size: int = START) -> bytes:
+    """The first bytes of a file; ReaderError where it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError as error:
+        raise cannot_open(path, error) from error
+
+
 def cannot_open(path: Path, error: OSError) -> ReaderError:
     """What to say of a file that the system does not open."""
     return ReaderError(
@@ -403,8 +442,6 @@ def cannot_open(path: Path, error: OSError) -> ReaderError:
     )
 
 
-START = 4096
-"""Bytes by which a workbook or an archive is recognised."""
 _ZIP, _OLD_OFFICE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OFFICE_PARTS = (b"[Content_Types].xml", b"docProps/", b"_rels/.rels", b"xl/")
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
@@ -505,6 +542,13 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
             phrase("Fetch the file again: it is damaged or binary"),
         )
     return text
+
+
+def check_names(path: Path, line: int | None, names: Sequence[str]) -> None:
+    """ReaderError where two columns have one name: a record would hold the last one alone."""
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        what = phrase("two columns have the name {twice!r}", twice=twice)
+        raise ReaderError(path, line, what, phrase("Give every column its own name"))
 
 
 def check_size(path: Path, line: int, rows: int, columns: int) -> None:

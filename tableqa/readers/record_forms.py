@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.readers.mapped import USUAL, is_table_text
-from tableqa.readers.reader import cannot_open
+from tableqa.readers.reader import start_of
 from tableqa.readers.records import Fields, read_members, starts_array, text_of, whole_object
 
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -74,12 +74,8 @@ def is_json(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix in JSON_SUFFIXES:
         return True
-    try:
-        with path.open("rb") as file:
-            start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-            return bool(_JSON.match(start)) if suffix in TEXT_SUFFIXES else start[:1] in (b"{", b"[")
-    except OSError as error:
-        raise cannot_open(path, error) from error
+    start = start_of(path, 64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return bool(_JSON.match(start)) if suffix in TEXT_SUFFIXES else start[:1] in (b"{", b"[")
 
 
 def records_inside(path: Path, question: str) -> list[dict[str, Any]] | None:
@@ -89,8 +85,7 @@ def records_inside(path: Path, question: str) -> list[dict[str, Any]] | None:
     """
     if starts_array(path):
         return None
-    with path.open("rb") as file:
-        has_lines = not _OPENS_LINES.match(file.read(64))
+    has_lines = not _OPENS_LINES.match(start_of(path, 64))
     members = whole_object(path)
     if members is None:
         if not has_lines:

@@ -10,6 +10,7 @@ import re
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
@@ -22,13 +23,15 @@ from tableqa.on_disk import Shelf
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
     FileReader,
+    Ids,
     ReaderError,
     Rejected,
     cannot_open,
     check_cells,
     check_size,
-    only_file,
+    file_at,
     read_lines,
+    start_of,
     unparted_hint,
 )
 from tableqa.tables import HEADER, Table, TableError
@@ -336,19 +339,15 @@ def read_records(path: Path, repeated: Repeated | None = None) -> Iterator[Recor
     that cannot be opened, anything that is not JSON (NaN and a name given twice in an object included), a record over
     MAX_RECORD_BYTES, bytes that are not UTF-8 and NUL characters.
     """
-    if starts_array(path):
-        yield from _array(path)
-    else:
-        yield from _lines(path, repeated)
+    for record in each_record(path, repeated):
+        if isinstance(record, ReaderError):
+            raise record
+        yield record
 
 
 def starts_array(path: Path) -> bool:
     """Whether the first character of a file is that of a JSON array; ReaderError where it cannot be opened."""
-    try:
-        with path.open("rb") as file:
-            return file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
-    except OSError as error:
-        raise cannot_open(path, error) from error
+    return start_of(path).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"["
 
 
 _MEND = phrase("A file of records has one JSON object per line, or one JSON array of objects")
@@ -368,15 +367,6 @@ def each_record(path: Path, repeated: Repeated | None = None) -> Iterator[Record
             yield Record(line, number, _fields(Place(path, line), text, repeated))
         except ReaderError as error:
             yield error
-
-
-def _lines(path: Path, repeated: Repeated | None) -> Iterator[Record]:
-    number = 0
-    for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
-        if _BLANK.fullmatch(text):
-            continue
-        number += 1
-        yield Record(line, number, _fields(Place(path, line), text, repeated))
 
 
 def _fields(place: Place, text: str, repeated: Repeated | None) -> "Fields":
@@ -774,18 +764,14 @@ def example(
     history: list[Turn] | None = None,
 ) -> Example:
     """An Example, or the ReaderError that names the place of what cannot be one."""
-    try:
+    with _naming(place):
         return Example(id, question, table, answers, meta, program, context, history or [])
-    except ExampleError as error:
-        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
 
 
 def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
     """A Turn, or the ReaderError that names the place of what cannot be one."""
-    try:
+    with _naming(place):
         return Turn(question, answers)
-    except ExampleError as error:
-        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
 
 
 def has_fields(path: Path, *names: str) -> bool:
@@ -810,10 +796,21 @@ class RecordFile(FileReader):
 
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path]:
         """The file itself, or the one in a folder; ReaderError."""
-        path = Path(path)
-        if not path.is_dir():
-            return (path,)
-        return (only_file(path, self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
+        return (file_at(Path(path), self.patterns, lambda file: has_fields(file, *self.known_by), self.mend),)
+
+    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
+        """What `_example` makes of each record; an id that repeats is refused."""
+        ids = Ids(path)
+
+        def make(record: Record) -> Example:
+            made = self._example(record)
+            ids.add(made.id, record.line)
+            return made
+
+        return outcomes_of(path, make)
+
+    def _example(self, record: Record) -> Example:
+        raise NotImplementedError
 
 
 def passage_of(value: object) -> str | None:
@@ -829,7 +826,14 @@ def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") ->
     """A Context, or None where there is nothing in it; ReaderError."""
     if not (text or unit or scale):
         return None
-    try:
+    with _naming(place):
         return Context(text, unit, scale)
+
+
+@contextmanager
+def _naming(place: Place) -> Iterator[None]:
+    """What cannot be a part of an example, as the ReaderError that names its place."""
+    try:
+        yield
     except ExampleError as error:
         raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error

@@ -15,14 +15,7 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
-from tableqa.readers.reader import (
-    Names,
-    ReaderError,
-    Rejected,
-    at_most,
-    only_examples,
-    until,
-)
+from tableqa.readers.reader import Names, ReaderError, Rejected, TolerantReader
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -46,7 +39,7 @@ _STEM = "_qa"
 _TABLES = "_table"
 
 
-class Robut:
+class Robut(TolerantReader):
     """The reader "robut"; see `tableqa.readers.reader.Reader`.
 
     meta holds "perturbation_type", "original_id", "original_question" and every other field of the record under its own
@@ -54,6 +47,9 @@ class Robut:
     "answers_text", the answers as they are written where that is a text, which the part of SQA has: "['a', 'b']". Where
     the record has no id it is `original_id-perturbation_type`, and meta has "made_id"; one that repeats is numbered, and
     meta has the "id" as it was. "table_beside" says that the table lies in the file of tables.
+
+    A folder may hold several files, one for each dataset or perturbation: they are read in the order of their names.
+    `tables` is the file of the tables or its folder; without it they are looked for beside the file.
     """
 
     name = "robut"
@@ -65,28 +61,11 @@ class Robut:
         "Proceedings of ACL 2023 (Volume 1: Long Papers), pages 6064-6081."
     )
     url = "https://github.com/yilunzhao/RobuT"
-    rest_form = "jsonl"
     beside = gettext_noop(
         "the tables file, for example robut_wtq_table.json, unless the questions contain the tables"
     )
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The questions of the file at `path` in its order; ReaderError at the first fault.
-
-        A folder may hold several files, one for each dataset or perturbation: they are read in the order of their names.
-        `tables` is the file of the tables or its folder; without it they are looked for beside the file.
-        """
-        return at_most(only_examples(self._all(path, tables)), limit)
-
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each question as an example or rejected, until there are `limit` examples; ReaderError as for `Tolerant`."""
-        return until(self._all(path, tables), limit)
-
-    def _all(self, path: str | Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
         for questions in _located(path):
             yield from self._outcomes(questions, _tables_file(questions, tables), names)

@@ -1,6 +1,7 @@
 """Which split a file of a dataset is of: by its name, or by the folder that it lies in, as the Hugging Face Hub does."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from tableqa.language import phrase
@@ -20,6 +21,13 @@ _SHARD = re.compile(r"(^|[-_.])[0-9]+(-of-[0-9]+)?$")
 def same_split(one: str, other: str) -> bool:
     """Whether two names are of one split: dev is validation."""
     return SPLITS.get(one.lower(), one) == SPLITS.get(other.lower(), other)
+
+
+def check_split(path: Path, split: str, names: Sequence[str]) -> None:
+    """ReaderError where none of the splits of a dataset is the one that was chosen."""
+    if not any(same_split(name, split) for name in names):
+        what = phrase("there is no split {split!r}", split=split)
+        raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
 
 
 def split_of(file: PurePath) -> str:

@@ -18,7 +18,7 @@ from tableqa.readers.reader import (
     Ids,
     ReaderError,
     Rejected,
-    only_file,
+    file_at,
 )
 from tableqa.readers.records import Place, cell_at, example
 from tableqa.readers.table_files import TableFiles, folders_around
@@ -54,11 +54,7 @@ class Sqa(FileReader):
         """The file of questions, and the files of its tables (quoted as those of WikiTableQuestions)."""
         path = Path(path)
         mend = phrase("Name one .tsv file whose first line is {names}", names=" <tab> ".join(_COLUMNS))
-        questions = (
-            only_file(path.absolute(), _PLACES, lambda file: names_columns(file, "\t", _COLUMNS), mend)
-            if path.is_dir()
-            else path
-        )
+        questions = file_at(path, _PLACES, lambda file: names_columns(file, "\t", _COLUMNS), mend)
         folders = folders_around(path, questions, tables, levels_up=1)
         return questions, TableFiles(questions, folders, read_table, field="table_file", prefix="table_csv/")
 

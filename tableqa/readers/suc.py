@@ -5,26 +5,9 @@ The repository gives TabFact, HybridQA, SQA, FEVEROUS and others the one form {"
 a table as running text and are not read.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from tableqa.examples import Example
 from tableqa.language import phrase
-from tableqa.readers.reader import (
-    Ids,
-    Rejected,
-)
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    context_of,
-    example,
-    kind,
-    outcomes_of,
-    plain,
-    table_of,
-)
+from tableqa.readers.records import Fields, Record, RecordFile, context_of, example, kind, plain, table_of
 
 _FIELDS = ("id", "title", "context", "table", "query", "label")
 WRITTEN = "written"
@@ -50,21 +33,12 @@ class Suc(RecordFile):
     known_by = ("table", "query", "label")
     mend = phrase("Name one file whose lines have title, context, table, query and label")
 
-    def _outcomes(self, path: Path) -> Iterator[Example | Rejected]:
-        ids = Ids(path)
-
-        def make(record: Record) -> Example:
-            fields = record.fields
-            id = fields.name("id") if "id" in fields else str(record.number)
-            made = _example(record, id)
-            ids.add(id, record.line)
-            return made
-
-        return outcomes_of(path, make)
+    def _example(self, record: Record) -> Example:
+        fields = record.fields
+        return _example(fields, fields.name("id") if "id" in fields else str(record.number))
 
 
-def _example(record: Record, id: str) -> Example:
-    fields = record.fields
+def _example(fields: Fields, id: str) -> Example:
     held = fields.nested("table")
     held.only("header", "rows", "caption")
     header, rows = held.required("header"), held.required("rows")

@@ -16,7 +16,7 @@ from tableqa.readers.reader import (
     FileReader,
     ReaderError,
     Rejected,
-    only_file,
+    file_at,
     read_lines,
 )
 from tableqa.readers.records import (
@@ -57,7 +57,7 @@ class TabFact(FileReader):
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
         path = Path(path)
         mend = phrase("Name one file of statements, for example collected_data/r1_training_all.json")
-        statements = only_file(path.absolute(), _PLACES, _holds_statements, mend) if path.is_dir() else path
+        statements = file_at(path, _PLACES, _holds_statements, mend)
         here = statements.absolute().parent
         around = (
             [Path(tables)]

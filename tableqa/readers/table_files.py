@@ -5,16 +5,37 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from tableqa.language import gettext_noop, joined, phrase, reason_of
 from tableqa.on_disk import Shelf
-from tableqa.readers.reader import ReaderError, cannot_open, inside, read_lines
+from tableqa.readers.reader import ReaderError, inside, read_lines, start_of
 from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Place, fields_of
 from tableqa.tables import Table
 
+Value = TypeVar("Value")
 CACHED_CELLS = 250_000
 """Cells of tables that are kept while reading: all 1,679 tables of WTQ's release, and a bound for anything larger."""
+
+
+class _Kept(Generic[Value]):
+    """What was read last, by name, up to a number of cells."""
+
+    def __init__(self, size: Callable[[Value], int]) -> None:
+        self._size = size
+        self._values: OrderedDict[str, Value] = OrderedDict()
+        self._cells = 0
+
+    def get(self, name: str, read: Callable[[], Value]) -> Value:
+        """The value of a name, which is read where it is not kept."""
+        if name in self._values:
+            self._values.move_to_end(name)
+            return self._values[name]
+        value = self._values[name] = read()
+        self._cells += self._size(value)
+        while self._cells > CACHED_CELLS and len(self._values) > 1:
+            self._cells -= self._size(self._values.popitem(last=False)[1])
+        return value
 
 
 class TableFiles:
@@ -40,20 +61,11 @@ class TableFiles:
         self._field = field
         self._prefix = prefix
         self._suffixes = suffixes
-        self._kept: OrderedDict[str, Table] = OrderedDict()
-        self._cells = 0
+        self._kept: _Kept[Table] = _Kept(_size)
 
     def table(self, name: str, line: int) -> Table:
         """The table that a question names in its line; ReaderError."""
-        if name in self._kept:
-            self._kept.move_to_end(name)
-            return self._kept[name]
-        table = self._read(self.find(name, line))
-        self._kept[name] = table
-        self._cells += _size(table)
-        while self._cells > CACHED_CELLS and len(self._kept) > 1:
-            self._cells -= _size(self._kept.popitem(last=False)[1])
-        return table
+        return self._kept.get(name, lambda: self._read(self.find(name, line)))
 
     def files(self, named: Iterable[tuple[str, int]]) -> Iterator[Path]:
         """The file of the questions, then that of each table that is there, once: `named` are the names with their lines."""
@@ -113,24 +125,16 @@ class TableLines:
         self._path = path
         self._places = places
         self._read = read
-        self._kept: OrderedDict[str, tuple[Table, dict[str, Any]]] = OrderedDict()
-        self._cells = 0
+        self._kept: _Kept[tuple[Table, dict[str, Any]]] = _Kept(lambda found: _size(found[0]))
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
 
     def __getitem__(self, name: str) -> tuple[Table, dict[str, Any]]:
         """A table and what is said of it; KeyError if there is none of this name, ReaderError if it cannot be read."""
-        if name in self._kept:
-            self._kept.move_to_end(name)
-            return self._kept[name]
         line, offset = self._places[name]
-        text = line_at(self._path, offset)
-        found = self._kept[name] = self._read(fields_of(Place(self._path, line), text))
-        self._cells += _size(found[0])
-        while self._cells > CACHED_CELLS and len(self._kept) > 1:
-            self._cells -= _size(self._kept.popitem(last=False)[1][0])
-        return found
+        place = Place(self._path, line)
+        return self._kept.get(name, lambda: self._read(fields_of(place, line_at(self._path, offset))))
 
 
 def line_at(path: Path, offset: int) -> str:
@@ -142,19 +146,11 @@ def line_at(path: Path, offset: int) -> str:
 
 def lines_with_places(path: Path) -> Iterator[tuple[int, int, Fields]]:
     """The objects of a file of JSON Lines with their line and the byte where that starts; ReaderError."""
-    offset = len(BOM_UTF8) if _starts_with_mark(path) else 0
+    offset = len(BOM_UTF8) if start_of(path).startswith(BOM_UTF8) else 0
     for line, text in read_lines(path, longest=MAX_RECORD_BYTES, keep_ends=True):
         if text.strip():
             yield line, offset, fields_of(Place(path, line), text)
         offset += len(text.encode())
-
-
-def _starts_with_mark(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(BOM_UTF8)) == BOM_UTF8
-    except OSError as error:
-        raise cannot_open(path, error) from error
 
 
 def folders_around(

@@ -16,27 +16,9 @@ from tableqa.language import gettext_noop, joined, phrase
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.archive import is_archive, named, unpacked
-from tableqa.readers.reader import (
-    FileReader,
-    Ids,
-    ReaderError,
-    Rejected,
-    any_case,
-    at_most,
-    only_examples,
-    only_file,
-    until,
-)
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    example,
-    has_fields,
-    outcomes_of,
-    table_of,
-    text_of,
-)
-from tableqa.readers.split_names import SPLITS, same_split, split_of
+from tableqa.readers.reader import FileReader, Ids, ReaderError, Rejected, any_case, only_file
+from tableqa.readers.records import Fields, Record, example, has_fields, outcomes_of, table_of, text_of
+from tableqa.readers.split_names import SPLITS, check_split, same_split, split_of
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_files import TableLines, lines_with_places
 from tableqa.readers.table_kinds import SEPARATED
@@ -82,18 +64,6 @@ class WikiSql(FileReader):
     def __init__(self) -> None:
         self._only_split = ""
 
-    def __call__(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example]:
-        """The examples of the file or of all splits at `path`, with their tables; ReaderError at the first fault."""
-        return at_most(only_examples(self._of_splits(Path(path), tables)), limit)
-
-    def outcomes(
-        self, path: str | Path, tables: str | Path | None = None, limit: int | None = None
-    ) -> Iterator[Example | Rejected]:
-        """Each question as an example or rejected, until there are `limit` examples; ReaderError."""
-        return until(self._of_splits(Path(path), tables), limit)
-
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The questions and the tables of each split that is read; those of an archive while it is unpacked."""
         with _opened(Path(path), tables) as (folder, beside):
@@ -106,9 +76,7 @@ class WikiSql(FileReader):
             names = [file.stem for file in self._questions(folder)]
         if len(names) < 2:
             return self
-        if not any(same_split(name, split) for name in names):
-            what = phrase("there is no split {split!r}", split=split)
-            raise ReaderError(path, None, what, phrase("The splits are: {names}", names=", ".join(names)))
+        check_split(path, split, names)
         reader = copy.copy(self)
         reader._only_split = split
         return reader
@@ -134,7 +102,7 @@ class WikiSql(FileReader):
         files.sort(key=lambda file: order.index(split_of(Path(file.name))))
         return [file for file in files if not self._only_split or same_split(file.stem, self._only_split)]
 
-    def _of_splits(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+    def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         with _opened(path, tables) as (folder, beside):
             files = self._questions(folder)
             located = [self.located(questions, beside) for questions in files]

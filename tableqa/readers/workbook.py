@@ -9,7 +9,8 @@ import datetime
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache, partial
@@ -27,6 +28,10 @@ MAX_PARTS = 10_000
 MAX_SHEET_CELLS = 20_000_000
 """Cells of a sheet up to its last row and column, empty ones too: all of them are laid out in memory."""
 
+DAMAGED = (
+    zipfile.BadZipFile, zlib.error, KeyError, ValueError, OverflowError, NotImplementedError, expat.ExpatError
+)  # fmt: skip
+"""What a damaged workbook raises."""
 _CELL_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _PLAIN_NUMBER = re.compile(r"(#,##)?#?0(?:\.(0+))?(%?)")
 _BUILT_IN = {0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
@@ -78,10 +83,10 @@ class Workbook:
     """The sheets of an .xlsx file, each read when it is asked for. ReaderError where it is damaged, locked or too large."""
 
     def __init__(self, path: Path) -> None:
-        from python_calamine import CalamineError, CalamineWorkbook
+        from python_calamine import CalamineWorkbook
 
         self.path = path
-        try:
+        with self._readable(lambda reason: phrase("the Excel file cannot be read: {error}", error=reason)):
             self._archive = zipfile.ZipFile(path)
             self._check_sizes()
             if damaged := self._archive.testzip():
@@ -89,23 +94,21 @@ class Workbook:
             self._book = CalamineWorkbook.from_path(str(path))
             self._parts = self._sheet_parts()
             self._formats = self._number_formats()
-        except (
-            CalamineError,
-            zipfile.BadZipFile,
-            zlib.error,
-            KeyError,
-            ValueError,
-            NotImplementedError,
-            expat.ExpatError,
-        ) as error:
-            if isinstance(error, ReaderError):
-                raise
-            what = phrase("the Excel file cannot be read: {error}", error=reason_of(error))
-            raise ReaderError(
-                path, None, what, phrase("Open it in Excel and save it again as .xlsx")
-            ) from error
+
+    @contextmanager
+    def _readable(self, what: Callable[[str], str]) -> Iterator[None]:
+        """What libraries say of a file that they cannot read, as a ReaderError; `what` is given their reason."""
+        from python_calamine import CalamineError
+
+        try:
+            yield
+        except ReaderError:
+            raise
+        except (CalamineError, *DAMAGED) as error:
+            mend = phrase("Open it in Excel and save it again as .xlsx")
+            raise ReaderError(self.path, None, what(reason_of(error)), mend) from error
         except OSError as error:
-            raise cannot_open(path, error) from error
+            raise cannot_open(self.path, error) from error
 
     @property
     def has_dates(self) -> bool:
@@ -133,20 +136,13 @@ class Workbook:
 
     def sheet(self, name: str) -> Sheet:
         """A sheet by its name; ReaderError for cells whose text is not known."""
-        from python_calamine import CalamineError
-
-        try:
+        with self._readable(
+            lambda reason: phrase("the sheet {name!r} cannot be read: {error}", name=name, error=reason)
+        ):
             cells = self._cells(name)
             read = self._book.get_sheet_by_name(name)
             values = read.to_python(skip_empty_area=False)
             merged = list(read.merged_cell_ranges or [])
-        except (CalamineError, ValueError, OverflowError, expat.ExpatError) as error:
-            if isinstance(error, ReaderError):
-                raise
-            what = phrase("the sheet {name!r} cannot be read: {error}", name=name, error=reason_of(error))
-            raise ReaderError(
-                self.path, None, what, phrase("Open it in Excel and save it again as .xlsx")
-            ) from error
         rows = [
             [self._text(name, i, j, value, cells.formats) for j, value in enumerate(row)]
             for i, row in enumerate(values)

@@ -13,10 +13,10 @@ from tableqa.language import gettext_noop, joined, phrase
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import (
     FileReader,
-    Ids,
     ReaderError,
     Rejected,
-    only_file,
+    file_at,
+    outcomes_of_rows,
     read_lines,
     read_text,
 )
@@ -54,34 +54,22 @@ class Wtq(FileReader):
     def located(self, path: str | Path, tables: str | Path | None = None) -> tuple[Path, TableFiles]:
         """The file of questions, and the files of its tables."""
         path, mend = Path(path), phrase("Name one .tsv file whose first line is {header}", header=_HEADER)
-        questions = only_file(path.absolute(), _PLACES, _holds_questions, mend) if path.is_dir() else path
+        questions = file_at(path, _PLACES, _holds_questions, mend)
         folders = folders_around(path, questions, tables, _LEVELS_UP)
         return questions, TableFiles(questions, folders, read_table, field="context", prefix="csv/")
 
     def _outcomes(self, path: Path, library: TableFiles) -> Iterator[Example | Rejected]:
-        ids = Ids(path)
-        for line, fields in _questions(path):
-            if isinstance(fields, Rejected):
-                yield fields
-                continue
-            try:
-                made = _example(path, line, fields, library)
-                ids.add(fields[0], line)
-            except ReaderError as error:
-                yield Rejected(error, dict(zip(_COLUMNS, fields, strict=True)))
-                continue
-            yield made
+        return outcomes_of_rows(path, _questions(path), lambda line, row: _example(path, line, row, library))
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
         questions, library = self.located(path, tables)
-        rows = _questions(questions)
-        whole = ((line, fields) for line, fields in rows if not isinstance(fields, Rejected))
-        yield from library.files((_unescape(context), line) for line, (_, _, context, _) in whole)
+        rows = ((line, row) for line, row in _questions(questions) if not isinstance(row, Rejected))
+        yield from library.files((_unescape(row["context"]), line) for line, row in rows)
 
 
-def _example(path: Path, line: int, fields: list[str], library: TableFiles) -> Example:
-    question_id, utterance, context, target = fields
+def _example(path: Path, line: int, row: dict[str, str], library: TableFiles) -> Example:
+    question_id, utterance, context, target = row.values()
     if not question_id:
         raise ReaderError(path, line, phrase("the id is empty"), phrase("Give each question its own id"))
     return Example(
@@ -98,8 +86,8 @@ def _holds_questions(path: Path) -> bool:
         return file.readline(1_000).rstrip() == "\t".join(_COLUMNS).encode()
 
 
-def _questions(path: Path) -> Iterator[tuple[int, list[str] | Rejected]]:
-    """The lines of the .tsv after its header line, with their numbers, as four fields that are still escaped.
+def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejected]]:
+    """The lines of the .tsv after its header line, with their numbers, as four fields by their columns, still escaped.
 
     A file of rejected lines has further columns with the reason, which are not given.
     """
@@ -130,7 +118,7 @@ def _questions(path: Path) -> Iterator[tuple[int, list[str] | Rejected]]:
             error = ReaderError(path, number, what, mend)
             yield number, Rejected(error, dict(zip(columns, fields, strict=False)))
             continue
-        yield number, fields[: len(_COLUMNS)]
+        yield number, dict(zip(_COLUMNS, fields, strict=False))
 
 
 def _unescape(text: str) -> str:

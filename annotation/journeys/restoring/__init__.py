@@ -10,9 +10,7 @@ written in pages that nobody sees until the last one (`hidden_pages`).
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -29,14 +27,12 @@ from annotation import bulk, events, jobs, sandbox, uploads
 from annotation.journeys.restoring.hidden_pages import HiddenPages, Progress, clear_abandoned, require_empty
 from annotation.journeys.restoring.responses import Responses
 from annotation.models import Batch, Example, Job, Person, Project, Source, Upload
-from annotation.refusals import Refused, refuse, refuse_as
+from annotation.refusals import Refused, refuse
 from annotation.releases import checked_release, release_files
 from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.release_files import Difference
 from tableqa.language import Translated, shown
-from tableqa.readers import ReaderError
 from tableqa.readers.ingestion import ReadRequest
-from tableqa.readers.rejections import described, one_sentence
 
 __all__ = ["LOSSES", "Restored", "clear_abandoned", "restore", "start_restore", "summary_of"]
 
@@ -96,22 +92,19 @@ def restore(
     The release is verified first. Raises Refused(import_failed): not a release, a release that does not verify, an unknown
     task type, or a project that already has contents.
     """
-    with nullcontext(files.folder) if files else tempfile.TemporaryDirectory(prefix="askew-restore-") as room:
+    with uploads.room(files) as room:
         checked = Path(room, "checked")
         request = ReadRequest(
             "", str(folder), str(checked), hidden=files.for_request()["hidden"] if files else ()
         )
-        try:
-            release = reading(request, lambda number: progress(number, 0))
-        except ReaderError as error:
-            refuse_as("import_failed", one_sentence(described(error)))
+        release = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         require_restorable(release.unknown_type, release.difference)
         pages = HiddenPages(project, progress, release.records)
         pages.claim(job)
         try:
             return _write(pages, checked, by, now, job)
         # What verifies can still have values that no column takes, such as a number of 20 digits.
-        except (Difference, *checked_release.MALFORMED, DataError, IntegrityError) as error:
+        except (Difference, *release_files.MALFORMED, DataError, IntegrityError) as error:
             pages.abandon()
             require_restorable("", f"{error}")
             raise

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from django.db.models import Count
 
 from annotation import bulk, events
 from annotation.journeys.restoring.hidden_pages import HiddenPages, chunks
@@ -23,7 +25,6 @@ from annotation.models import (
     Outcome,
     Person,
     PerturbationRun,
-    Place,
     Proposal,
     Source,
     StoredTable,
@@ -36,7 +37,7 @@ from annotation.releases import automatic, provenances, release_files
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MANIFEST, TRIES, Difference
 from annotation.releases.task_records import definition_of
-from annotation.work import lineage, queue
+from annotation.work import lineage
 from tableqa.perturbations import count
 
 Record = dict[str, Any]
@@ -96,6 +97,8 @@ class Contents:
         self.examples: dict[tuple[str, str], int] = {}
         self.batches: dict[str, Batch] = {}
         self.items: dict[str, int] = {}
+        self.waiting: list[int] = []
+        """Items that are complete and have no decision."""
         self.slots: dict[tuple[str, int], int] = {}
         self.annotation_keys: dict[str, int] = {}
         """Keys of annotations by their ids in the release, in the order of the file."""
@@ -171,7 +174,7 @@ class Contents:
 
     def write_sources(self) -> None:
         """Sources, tables and original examples."""
-        for record in (record for record in self.records(SOURCES) if record["kind"] == "source"):
+        for record in self._of_sources("source"):
             names = ("name", "reader", "split", "licence", "citation", "url")
             with self.pages.page(1):
                 self.sources[record["name"]] = Source.objects.create(
@@ -182,44 +185,40 @@ class Contents:
                     made_by=self.by,
                     started_at=self.now,
                 )
-        stored = (record for record in self.records(SOURCES) if record["kind"] == "table")
-        for chunk in chunks(stored):
-            with self.pages.page(len(chunk)):
-                rows = ((record["digest"], record["content"]) for record in chunk)
-                bulk.add_missing(StoredTable, ["digest", "content"], rows)
-        positions: defaultdict[str, int] = defaultdict(int)
-        for chunk in chunks(record for record in self.records(SOURCES) if record["kind"] == "example"):
-            tables = stored_tables(record["table"] for record in chunk)
-            examples = []
-            for record in chunk:
-                source = record["source"]
-                examples.append(
-                    Example(
-                        source=self.sources[source],
-                        external_id=record["id"],
-                        position=positions[source],
-                        question=record["question"],
-                        answers=record["answers"],
-                        stored_table_id=tables[record["table"]],
-                        table_digest=record["table"],
-                        more=record["more"],
-                    )
-                )
-                positions[source] += 1
-            self._add_examples(examples, [record["source"] for record in chunk], records=len(chunk))
-        for name, row in self.sources.items():
-            tables_count = Example.objects.filter(source=row).values("stored_table").distinct().count()
+        for chunk in self.pages.in_pages(self._of_sources("table"), records=True):
+            rows = ((record["digest"], record["content"]) for record in chunk)
+            bulk.add_missing(StoredTable, ["digest", "content"], rows)
+        tables = stored_tables(record["digest"] for record in self._of_sources("table"))
+        positions = defaultdict[str, Iterator[int]](itertools.count)
+        originals = (
+            Example(
+                source=self.sources[record["source"]],
+                external_id=record["id"],
+                position=next(positions[record["source"]]),
+                question=record["question"],
+                answers=record["answers"],
+                stored_table_id=tables[record["table"]],
+                table_digest=record["table"],
+                more=record["more"],
+            )
+            for record in self._of_sources("example")
+        )
+        self._add_examples(originals, records=True)
+        for row in self.sources.values():
+            counted = {"examples_count": Count("pk"), "tables_count": Count("stored_table", distinct=True)}
+            counts = Example.objects.filter(source=row).aggregate(**counted)
             with self.pages.page():
-                Source.objects.filter(pk=row.pk).update(
-                    examples_count=positions[name], tables_count=tables_count
-                )
+                Source.objects.filter(pk=row.pk).update(**counts)
                 events.log(row, "", "ready", by=self.by, now=self.now)
 
-    def _add_examples(self, rows: Sequence[Example], sources: Sequence[str], records: int = 0) -> None:
-        with self.pages.page(records):
-            Example.objects.bulk_create(rows, batch_size=500)
-        for row, source in zip(rows, sources, strict=True):
-            self.examples[source, row.external_id] = row.pk
+    def _of_sources(self, kind: str) -> Iterator[Record]:
+        return (record for record in self.records(SOURCES) if record["kind"] == kind)
+
+    def _add_examples(self, rows: Iterable[Example], *, records: bool = False) -> None:
+        names = {source.pk: name for name, source in self.sources.items()}
+        for chunk in self.pages.in_pages(rows, records=records):
+            Example.objects.bulk_create(chunk, batch_size=500)
+            self.examples.update({(names[row.source_id], row.external_id): row.pk for row in chunk})
 
     def write_automatic(self) -> None:
         """Runs of automatic perturbations, and the examples that they make again."""
@@ -248,7 +247,7 @@ class Contents:
                     made_at=self.now,
                 )
                 run.sources.set([self.sources[name] for name in sources])
-            self._make_automatic(run)
+            self._add_examples(self._automatic(run))
             with self.pages.page():
                 run.event_id = events.record(
                     project_id=self.project.pk,
@@ -260,20 +259,18 @@ class Contents:
                 )
                 run.save(update_fields=["counts", "event"])
 
-    def _make_automatic(self, run: PerturbationRun) -> None:
+    def _automatic(self, run: PerturbationRun) -> Iterator[Example]:
+        """The examples of a run that are not there yet; each attempt at one is a record of the release."""
         for chunk in chunks(run.chosen):
             originals = Example.objects.select_related("stored_table", "source").in_bulk(chunk)
-            rows, sources, records = [], [], 0
-            for pk in chunk:
-                original = originals[pk]
+            for original in (originals[pk] for pk in chunk):
                 for instance in lineage.instances(run, original):
-                    outcome, records = instance.outcome(), records + 1
+                    outcome = instance.outcome()
                     count(run.counts, instance.kind, outcome)
+                    self.pages.done += 1
                     key = original.source.name, instance.id_of(original.external_id)
                     if instance.is_made and key not in self.examples:
-                        rows.append(lineage.automatic_example(original, instance, outcome["digest"]))
-                        sources.append(original.source.name)
-            self._add_examples(rows, sources, records)
+                        yield lineage.automatic_example(original, instance, outcome["digest"])
 
     def write_derived(self) -> None:
         """Examples that decisions made, each after its parent."""
@@ -284,28 +281,24 @@ class Contents:
             if outcome["example"] is not None
         ]
         tables = stored_tables(made["table"] for _, made in waiting)
+        names = ("question", "answers", "operations", "more", "perturbation")
         while waiting:
             ready = [(source, made) for source, made in waiting if (source, made["parent"]) in self.examples]
             if not ready:
                 source, made = waiting[0]
                 raise Difference(f"{DECISIONS}: the parent {made['parent']!r} of {source!r} is in no record")
-            for chunk in chunks(ready):
-                rows = [
-                    Example(
-                        source=self.sources[source],
-                        external_id=made["id"],
-                        position=0,
-                        stored_table_id=tables[made["table"]],
-                        table_digest=made["digest"],
-                        parent_id=self.examples[source, made["parent"]],
-                        **{
-                            name: made[name]
-                            for name in ("question", "answers", "operations", "more", "perturbation")
-                        },
-                    )
-                    for source, made in chunk
-                ]
-                self._add_examples(rows, [source for source, _ in chunk])
+            self._add_examples(
+                Example(
+                    source=self.sources[source],
+                    external_id=made["id"],
+                    position=0,
+                    stored_table_id=tables[made["table"]],
+                    table_digest=made["digest"],
+                    parent_id=self.examples[source, made["parent"]],
+                    **{name: made[name] for name in names},
+                )
+                for source, made in ready
+            )
             waiting = [
                 (source, made) for source, made in waiting if (source, made["id"]) not in self.examples
             ]
@@ -364,33 +357,6 @@ class Contents:
         if row.data != defaults["data"]:
             raise Difference(f"{MANIFEST}: the task type {row.name!r} has two definitions")
         return row
-
-    def write_items(self) -> None:
-        """Items in the order of the release, with the slots of their batch."""
-        inputs = {
-            record["id"]: record.get("inputs", {})
-            for record in self.records(SOURCES)
-            if record["kind"] == "item"
-        }
-        by_batch: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
-        for id, (batch, source, example) in self.item_records.items():
-            by_batch[batch].append((source, example, id))
-        for batch, items in by_batch.items():
-            for chunk in chunks(enumerate(sorted(items), start=1)):
-                rows = [
-                    queue.NewItem(self.examples[source, example], position, inputs.get(id, {}))
-                    for position, (source, example, id) in chunk
-                ]
-                with self.pages.page(sum(id in inputs for _, (_, _, id) in chunk)):
-                    keys = queue.add_items(self.batches[batch], rows)
-                    ids = {key: id for key, (_, (_, _, id)) in zip(keys, chunk, strict=True)}
-                    added = Item.objects.in_bulk(keys)
-                    for key, row in added.items():
-                        row.public_id = self.id_of(ids[key])
-                    Item.objects.bulk_update(added.values(), ["public_id"], batch_size=200)
-                slots = Place.objects.filter(item__in=keys).values_list("pk", "item_id", "number")
-                self.slots.update({(ids[item], number): pk for pk, item, number in slots})
-                self.items.update((id, key) for key, id in ids.items())
 
 
 def stored_tables(digests: Any) -> dict[str, int]:

@@ -6,18 +6,18 @@ also what a process holds the project by: whoever finds another time there has l
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from django.db import connection, transaction
 from django.db.models import Exists, Model, OuterRef, Q
 
 from annotation import bulk, immutable, jobs
+from annotation.by_key import in_lists
 from annotation.models import (
     Batch,
     Event,
@@ -62,10 +62,7 @@ class HiddenPages:
                 project=project, kind__in=jobs.OF_IMPORTS, state__in=(Job.State.QUEUED, Job.State.RUNNING)
             )
             if others.exclude(pk__in=[job.pk] if job else []).exists() or (is_left and job is None):
-                refuse(
-                    "import_failed",
-                    "Another import of this project is not finished. Wait for it or cancel it.",
-                )
+                _refuse_another()
             if not is_left:
                 require_empty(project)
             self.at = jobs.clock()
@@ -95,28 +92,25 @@ class HiddenPages:
         now = jobs.clock()
         held = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
         if not held.update(restoring_at=now):
-            refuse(
-                "import_failed", "Another import of this project is not finished. Wait for it or cancel it."
-            )
+            _refuse_another()
         self.at = now
 
     def insert(
         self, model: type[Model], names: str, rows: Iterable[Sequence[Any]], *, records: bool = False
     ) -> None:
         """Add rows of these fields, a page at a time. records: each is a record of the release."""
-        for chunk in chunks(rows):
-            with self.page(len(chunk) if records else 0):
-                bulk.insert(model, names.split(), chunk)
+        for chunk in self.in_pages(rows, records=records):
+            bulk.insert(model, names.split(), chunk)
 
     def keys(self, model: type[Model], number: int) -> list[int]:
         """Keys for so many new rows."""
         with transaction.atomic():
             return bulk.keys(model, number)
 
-    def in_pages(self, keys: Iterable[Any]) -> Iterator[list[Any]]:
-        """Keys, `ROWS` at a time; what is done with them is a page."""
-        for chunk in chunks(keys):
-            with self.page():
+    def in_pages(self, values: Iterable[Any], *, records: bool = False) -> Iterator[list[Any]]:
+        """Values, `ROWS` at a time; what is done with them is a page. records: each is a record of the release."""
+        for chunk in chunks(values):
+            with self.page(len(chunk) if records else 0):
                 yield chunk
 
     def abandon(self, until: float = math.inf) -> None:
@@ -174,6 +168,10 @@ THINGS: Final = ("assignment", "batch", "item", "perturbation_run", "source")
 """What the events of a restore are about."""
 
 
+def _refuse_another() -> NoReturn:
+    refuse("import_failed", "Another import of this project is not finished. Wait for it or cancel it.")
+
+
 def require_empty(project: Project) -> None:
     """Refuse a project that has contents of its own."""
     parts = (project.sources, project.batches, project.guidelines, project.task_type_definitions)
@@ -194,6 +192,4 @@ def clear_abandoned() -> None:
 
 def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
     """Values, `ROWS` at a time."""
-    left = iter(values)
-    while chunk := list(itertools.islice(left, ROWS)):
-        yield chunk
+    return in_lists(values, ROWS)

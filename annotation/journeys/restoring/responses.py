@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
+from operator import itemgetter
 from typing import Any, Final
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, OuterRef, Q, Subquery
 
 from annotation.journeys.restoring.contents import Contents, Record, moment
-from annotation.journeys.restoring.hidden_pages import chunks
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -61,12 +63,115 @@ class Work:
 
 
 class Responses(Contents):
-    """Writes assignments with their annotations, then decisions and what models did."""
+    """Writes items with their slots, assignments with their annotations, then decisions and what models did."""
+
+    @cached_property
+    def work(self) -> dict[tuple[str, str], Work]:
+        """Everybody's work on every item. The keys of annotations are drawn here, by their ids."""
+        work: dict[tuple[str, str], Work] = {}
+        ids: list[str] = []
+        for record in self.records(ANNOTATIONS):
+            response, slot = record["response"], record["place"]
+            revision = {name: record[name] for name in ("id", "revision", "active_seconds", "made_at")}
+            revision |= {name: bool(record.get(name)) for name in ("sent_back", "way_back", "external")}
+            revision |= {
+                "imported": record.get("imported"),
+                "has_response": response is not None,
+                "fingerprint": None if response is None else queue.fingerprint(response),
+            }
+            ids.append(record["id"])
+            key = record["item"], record["annotator"]
+            work.setdefault(key, Work(0, *key, slot["number"], slot["added"], [])).revisions.append(revision)
+        for of_person, pk in zip(work.values(), self.pages.keys(Assignment, len(work)), strict=True):
+            of_person.revisions.sort(key=lambda revision: revision["revision"])
+            of_person.key = pk
+        self.annotation_keys = dict(zip(ids, self.pages.keys(Annotation, len(ids)), strict=True))
+        return work
+
+    # -- items and slots ----------------------------------------------------------------------------
+
+    def write_items(self) -> None:
+        """Items in the order of the release, with the slots of their batch and those of responses beyond them."""
+        ordered = sorted((*described, id) for id, described in self.item_records.items())
+        of_batches = itertools.groupby(ordered, key=itemgetter(0))
+        positions = {id: at for _, items in of_batches for at, (*_, id) in enumerate(items, start=1)}
+        self.items = dict(zip(positions, self.pages.keys(Item, len(positions)), strict=True))
+        used = {(of_person.item, of_person.number): of_person.is_added for of_person in self.work.values()}
+        self.slots = dict(zip(used, self.pages.keys(Place, len(used)), strict=True))
+        planned = {id: self._batch_of(id).overlap for id in positions}
+        self._insert_items(positions, planned)
+        submitted = (of_person for of_person in self.work.values() if of_person.is_submitted)
+        taken = {(of_person.item, of_person.number) for of_person in submitted}
+        self.pages.insert(
+            Place,
+            "id batch_id item_id number position added taken",
+            (
+                (
+                    self.slots[item, number],
+                    self._batch_of(item).pk,
+                    self.items[item],
+                    number,
+                    positions[item],
+                    is_added and number > planned[item],
+                    (item, number) in taken,
+                )
+                for (item, number), is_added in used.items()
+            ),
+        )
+        self.pages.insert(
+            Place,
+            "batch_id item_id number position",
+            (
+                (self._batch_of(item).pk, self.items[item], number, position)
+                for item, position in positions.items()
+                for number in range(1, planned[item] + 1)
+                if (item, number) not in used
+            ),
+        )
+
+    def _insert_items(self, positions: Mapping[str, int], planned: Mapping[str, int]) -> None:
+        """Items with their counts, and those of their batches."""
+        inputs = {record["id"]: record.get("inputs", {}) for record in self._of_sources("item")}
+        decided = {record["item"]: record["kind"] for record in self.records(DECISIONS)}
+        submitted = Counter(of_person.item for of_person in self.work.values() if of_person.is_submitted)
+        beyond = Counter(item for item, number in self.slots if number > planned[item])
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        rows = []
+        for item, position in positions.items():
+            batch, source, example = self.item_records[item]
+            slots = planned[item] + beyond[item]
+            counts[batch] += Counter(items_count=1, places_count=slots)
+            if item in decided:
+                counts[batch][f"{decided[item]}_count"] += 1
+            elif submitted[item] and submitted[item] >= slots:
+                self.waiting.append(self.items[item])
+            rows.append(
+                (
+                    self.items[item],
+                    self.id_of(item),
+                    self.batches[batch].pk,
+                    self.examples[source, example],
+                    position,
+                    inputs.get(item, {}),
+                    slots,
+                    submitted[item],
+                    decided.get(item, ""),
+                )
+            )
+        self.pages.insert(Item, _ITEM, rows)
+        self.pages.done += sum(item in inputs for item in positions)
+        for batch, counted in counts.items():
+            with self.pages.page():
+                Batch.objects.filter(pk=self.batches[batch].pk).update(**counted)
+
+    def _batch_of(self, item: str) -> Batch:
+        return self.batches[self.item_records[item][0]]
+
+    # -- responses ----------------------------------------------------------------------------------
 
     def write_annotations(self) -> None:
-        """Assignments, slots and annotations; the counts of items, batches and people."""
-        work = self._work()
-        self._add_slots(work)
+        """Assignments and annotations; the counts of people."""
+        work = self.work
         numbers = self._note_work(work)
         event_keys = self.log.write()
         guidelines = {
@@ -100,48 +205,7 @@ class Responses(Contents):
         for keys in self.pages.in_pages(submitted):
             Assignment.objects.filter(pk__in=keys).update(state=State.SUBMITTED, annotation=Subquery(newest))
         self._send_back(work)
-        self._count()
-
-    def _work(self) -> dict[tuple[str, str], Work]:
-        """Everybody's work on every item. The keys of annotations are drawn here, by their ids."""
-        work: dict[tuple[str, str], Work] = {}
-        ids: list[str] = []
-        for record in self.records(ANNOTATIONS):
-            response, slot = record["response"], record["place"]
-            revision = {name: record[name] for name in ("id", "revision", "active_seconds", "made_at")}
-            revision |= {name: bool(record.get(name)) for name in ("sent_back", "way_back", "external")}
-            revision |= {
-                "imported": record.get("imported"),
-                "has_response": response is not None,
-                "fingerprint": None if response is None else queue.fingerprint(response),
-            }
-            ids.append(record["id"])
-            key = record["item"], record["annotator"]
-            work.setdefault(key, Work(0, *key, slot["number"], slot["added"], [])).revisions.append(revision)
-        for of_person, pk in zip(work.values(), self.pages.keys(Assignment, len(work)), strict=True):
-            of_person.revisions.sort(key=lambda revision: revision["revision"])
-            of_person.key = pk
-        self.annotation_keys = dict(zip(ids, self.pages.keys(Annotation, len(ids)), strict=True))
-        return work
-
-    def _batch_of(self, item: str) -> int:
-        return self.batches[self.item_records[item][0]].pk
-
-    def _add_slots(self, work: Mapping[tuple[str, str], Work]) -> None:
-        """The slots of responses beyond the overlap of their batch."""
-        more = {
-            (of_person.item, of_person.number): of_person.is_added
-            for of_person in work.values()
-            if (of_person.item, of_person.number) not in self.slots
-        }
-        positions = dict(Item.objects.filter(batch__project=self.project).values_list("pk", "position"))
-        rows = []
-        keys = self.pages.keys(Place, len(more))
-        for pk, ((item, number), is_added) in zip(keys, more.items(), strict=True):
-            key = self.items[item]
-            rows.append((pk, self._batch_of(item), key, number, is_added, positions[key]))
-            self.slots[item, number] = pk
-        self.pages.insert(Place, "id batch_id item_id number added position", rows)
+        self._write_tallies()
 
     def _note_work(self, work: Mapping[tuple[str, str], Work]) -> dict[str, int]:
         """Note the changes of every assignment. Returns the number of the event of each annotation (id)."""
@@ -165,19 +229,16 @@ class Responses(Contents):
 
     def _assignments(self, work: Mapping[tuple[str, str], Work]) -> list[tuple[Any, ...]]:
         """The rows of all assignments, as `_ASSIGNMENT` names their columns; submitted ones get state and response later."""
-        rows, taken = [], []
+        rows = []
         for of_person in work.values():
-            last, is_submitted = of_person.revisions[-1], of_person.is_submitted
+            last = of_person.revisions[-1]
             ended = moment(last["made_at"])
-            slot = self.slots[of_person.item, of_person.number]
-            if is_submitted:
-                taken.append(slot)
             rows.append(
                 (
                     of_person.key,
-                    self._batch_of(of_person.item),
+                    self._batch_of(of_person.item).pk,
                     self.items[of_person.item],
-                    slot,
+                    self.slots[of_person.item, of_person.number],
                     self.people[of_person.person],
                     State.RETURNED,
                     last["fingerprint"],
@@ -185,11 +246,9 @@ class Responses(Contents):
                     ended,
                     ended,
                     last["active_seconds"] or 0,
-                    ended if is_submitted else self.now,
+                    ended if of_person.is_submitted else self.now,
                 )
             )
-        for keys in self.pages.in_pages(taken):
-            Place.objects.filter(pk__in=keys).update(taken=True)
         return rows
 
     def _send_back(self, work: Mapping[tuple[str, str], Work]) -> None:
@@ -204,28 +263,23 @@ class Responses(Contents):
                 rows.append((of_person.key, sent, "", made_by, moment(revisions[after]["made_at"])))
         self.pages.insert(SentBack, "assignment_id annotation_id note made_by_id made_at", rows)
 
-    def _count(self) -> None:
-        """The counts of items, batches and people."""
+    def _write_tallies(self) -> None:
+        """How much each person submitted and gave back, by batch."""
         submitted = Q(state=State.SUBMITTED)
-        for keys in self.pages.in_pages(self.items.values()):
-            Item.objects.filter(pk__in=keys).update(
-                places_count=_number_of(Place.objects.all()),
-                submitted_count=_number_of(Assignment.objects.filter(submitted)),
-            )
+        counts = {"submitted": Count("pk", filter=submitted), "returned": Count("pk", filter=~submitted)}
         for batch in self.batches.values():
             work = Assignment.objects.filter(batch=batch).order_by().values("batch_id", "person_id")
-            counts = {"submitted": Count("pk", filter=submitted), "returned": Count("pk", filter=~submitted)}
             tallies = [Tally(**counted) for counted in work.annotate(**counts)]
-            slots = Place.objects.filter(batch=batch).count()
             with self.pages.page():
                 Tally.objects.bulk_create(tallies, batch_size=500)
-                Batch.objects.filter(pk=batch.pk).update(places_count=slots)
 
     # -- decisions ----------------------------------------------------------------------------------
 
     def write_decisions(self) -> None:
         """Decisions with their outcomes; items that are complete without one wait for an adjudicator."""
-        waiting = self._waiting({record["item"] for record in self.records(DECISIONS)})
+        asked = {"reason": UNDECIDED.format()}
+        for item in self.waiting:
+            self.log.note(self.now, "item", item, ("complete", "adjudication"), None, asked)
         numbers = []
         for record in self.records(DECISIONS):
             person = self._person(record["by"])
@@ -240,37 +294,16 @@ class Responses(Contents):
             )
         event_keys = self.log.write()
         logged = (event_keys[number] for number in numbers)
-        for chunk in chunks(zip(self.records(DECISIONS), logged, strict=False)):
-            with self.pages.page(len(chunk)):
-                self._write_decisions(chunk)
-        for kind in Decision.Kind.values:
-            decided = Decision.objects.filter(item__batch__project=self.project, kind=kind)
-            for keys in self.pages.in_pages(list(decided.values_list("item_id", flat=True))):
-                Item.objects.filter(pk__in=keys).update(resolution=kind)
-            for batch in self.batches.values():
-                decided_count = decided.filter(item__batch=batch).count()
-                with self.pages.page():
-                    Batch.objects.filter(pk=batch.pk).update(**{f"{kind}_count": decided_count})
-        for items in self.pages.in_pages(waiting):
-            Adjudication.objects.bulk_create(
-                [Adjudication(item_id=item, reason=UNDECIDED.format(), asked_at=self.now) for item in items],
-                batch_size=200,
-            )
+        for chunk in self.pages.in_pages(zip(self.records(DECISIONS), logged, strict=False), records=True):
+            self._write_decisions(chunk)
+        for items in self.pages.in_pages(self.waiting):
             Item.objects.filter(pk__in=items).update(resolution=Item.Resolution.ADJUDICATION)
+            Adjudication.objects.bulk_create(
+                [Adjudication(item_id=item, asked_at=self.now, **asked) for item in items], batch_size=200
+            )
 
     def _person(self, by: str) -> int | None:
         return None if by == "resolve" else self.people[by]
-
-    def _waiting(self, decided: set[str]) -> list[int]:
-        """The items that are complete and have no decision; that they wait is noted."""
-        complete = Item.objects.filter(
-            batch__project=self.project, submitted_count__gt=0, submitted_count__gte=F("places_count")
-        )
-        left = sorted(set(complete.values_list("pk", flat=True)) - {self.items[item] for item in decided})
-        states, detail = ("complete", "adjudication"), {"reason": UNDECIDED.format()}
-        for item in left:
-            self.log.note(self.now, "item", item, states, None, detail)
-        return left
 
     def _write_decisions(self, chunk: Sequence[tuple[Record, int]]) -> None:
         decisions = [
@@ -316,19 +349,18 @@ class Responses(Contents):
         """Proposals, who was shown them, what came of them, and the origin of responses."""
         proposals: dict[str, int] = {}
         names = ("maker", "category", "by", "why", "score", "data", "digest")
-        for chunk in chunks(self.records(provenances.PROPOSALS)):
-            with self.pages.page(len(chunk)):
-                for record in chunk:
-                    proposal = Proposal.objects.create(
-                        public_id=self.id_of(record["id"]),
-                        item_id=self.items[record["item"]],
-                        source=Proposal.Source.RULES if record["maker"] == "rules" else Proposal.Source.MODEL,
-                        **{name: record[name] for name in names},
-                        made_at=moment(record["made_at"]),
-                    )
-                    proposals[record["id"]] = proposal.pk
-                    for trial in record["trials"]:
-                        Trial.objects.create(proposal=proposal, made_at=moment(record["made_at"]), **trial)
+        for chunk in self.pages.in_pages(self.records(provenances.PROPOSALS), records=True):
+            for record in chunk:
+                proposal = Proposal.objects.create(
+                    public_id=self.id_of(record["id"]),
+                    item_id=self.items[record["item"]],
+                    source=Proposal.Source.RULES if record["maker"] == "rules" else Proposal.Source.MODEL,
+                    **{name: record[name] for name in names},
+                    made_at=moment(record["made_at"]),
+                )
+                proposals[record["id"]] = proposal.pk
+                for trial in record["trials"]:
+                    Trial.objects.create(proposal=proposal, made_at=moment(record["made_at"]), **trial)
         tellings: dict[tuple[int, str], Telling] = {}
         assisted = (record for record in self.records(ANNOTATIONS) if record.get("help") is not None)
         for records in self.pages.in_pages(assisted):
@@ -368,26 +400,24 @@ class Responses(Contents):
         rows = Assignment.objects.filter(batch__project=self.project)
         assignments = {row[:2]: row[2] for row in rows.values_list("item_id", "person_id", "pk")}
         names = ("kind", "predictor", "model", "asked", "response", "original", "perturbed", "error")
-        for chunk in chunks(self.records(TRIES)):
-            with self.pages.page(len(chunk)):
-                for record in chunk:
-                    at, annotation = moment(record["made_at"]), record["annotation"]
-                    check = Try.objects.create(
-                        public_id=self.id_of(record["id"]),
-                        assignment_id=assignments[
-                            self.items[record["item"]], self.people[record["annotator"]]
-                        ],
-                        annotation_id=self.annotation_keys[annotation] if annotation else None,
-                        **{name: record[name] for name in names},
-                        digest=digest([record["asked"], record["id"]]),
-                        made_at=at,
-                        answered_at=at,
-                    )
-                    for verdict in record["verdicts"]:
-                        made_at = moment(verdict["made_at"])
-                        Verdict.objects.create(of=check, **{**verdict, "made_at": made_at})
+        for chunk in self.pages.in_pages(self.records(TRIES), records=True):
+            for record in chunk:
+                at, annotation = moment(record["made_at"]), record["annotation"]
+                check = Try.objects.create(
+                    public_id=self.id_of(record["id"]),
+                    assignment_id=assignments[self.items[record["item"]], self.people[record["annotator"]]],
+                    annotation_id=self.annotation_keys[annotation] if annotation else None,
+                    **{name: record[name] for name in names},
+                    digest=digest([record["asked"], record["id"]]),
+                    made_at=at,
+                    answered_at=at,
+                )
+                for verdict in record["verdicts"]:
+                    made_at = moment(verdict["made_at"])
+                    Verdict.objects.create(of=check, **{**verdict, "made_at": made_at})
 
 
+_ITEM: Final = "id public_id batch_id example_id position inputs places_count submitted_count resolution"
 _ASSIGNMENT: Final = (
     "id batch_id item_id place_id person_id state said leased_at leased_until seen_at active_seconds ended_at"
 )
@@ -396,9 +426,3 @@ _ASSIGNMENT: Final = (
 def _began(revision: Record) -> Any:
     """When the work on a first revision began."""
     return moment(revision["made_at"]) - timedelta(seconds=revision["active_seconds"] or 0)
-
-
-def _number_of(rows: QuerySet[Any]) -> Coalesce:
-    """How many of these rows an item has."""
-    counted = rows.filter(item=OuterRef("pk")).order_by().values("item").annotate(number=Count("pk"))
-    return Coalesce(Subquery(counted.values("number")), 0)
