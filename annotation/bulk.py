@@ -45,6 +45,21 @@ def seldom_collected() -> Iterator[None]:
         gc.set_threshold(*_COLLECTED)
 
 
+@contextmanager
+def large_cache() -> Iterator[None]:
+    """A larger cache of SQLite around a large transaction, which else reads and writes pages of indexes again and again."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        (usual,) = cursor.execute("PRAGMA cache_size").fetchone()
+        cursor.execute("PRAGMA cache_size = -65536")  # kilobytes
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA cache_size = {usual}")
+
+
 class Json(str):
     """A JSON value that is written already."""
 

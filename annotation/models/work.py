@@ -529,8 +529,9 @@ class StagedAnnotator(models.Model):
 class StagedLabel(models.Model):
     """One label of an import that is not visible yet, with the keys and ids of the rows that it becomes.
 
-    Only the import reads it, so it names item and annotator by key and number alone. `origin` becomes the detail of the
-    event: tool, digest of the file, id and time there.
+    Only the import reads it, so it names item and annotator by key and number alone. `turn` is how many labels of the
+    import the item has before it: the first gets its first free place. `origin` becomes the detail of the event: tool,
+    digest of the file, id and time there.
     """
 
     label_import = models.ForeignKey(LabelImport, models.CASCADE, db_index=False, related_name="labels")
@@ -539,6 +540,7 @@ class StagedLabel(models.Model):
     annotator = models.PositiveIntegerField()
     said = models.BigIntegerField()
     response = models.JSONField()
+    turn = models.PositiveSmallIntegerField(default=0)
     made_at = models.DateTimeField()
     origin = models.JSONField(null=True)
     active_seconds = models.FloatField(default=0)

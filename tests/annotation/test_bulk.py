@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from annotation import bulk
 from annotation.models import Event, Project
@@ -60,3 +60,15 @@ def test_what_making_a_row_ends_with_is_what_the_caller_gets(project: int) -> No
         bulk.insert(Event, NAMES, broken())
 
     assert not Event.objects.filter(thing="test").exists()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite has one")
+def test_a_large_cache_lasts_for_its_block_alone() -> None:
+    def size() -> int:
+        with connection.cursor() as cursor:
+            return int(cursor.execute("PRAGMA cache_size").fetchone()[0])
+
+    usual = size()
+    with bulk.large_cache():
+        assert size() == -64 * 1024
+    assert size() == usual

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import jobs, simulating, written_pages
@@ -467,6 +469,26 @@ class TestPages:
         write(killed, LABELS.replace("nu-0,Yuri,extraction\n", ""))
         assert self.external(world, "afterwards") == 3
 
+    def test_the_last_transaction_has_as_many_statements_for_any_number_of_labels(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        numbers: list[int] = []
+        publish = pages._publish
+
+        def publish_and_count(*given: Any) -> None:
+            with CaptureQueriesContext(connection) as statements:
+                publish(*given)
+            numbers.append(len(statements))
+
+        monkeypatch.setattr(pages, "_publish", publish_and_count)
+        write(world.batch(overlap=2), LABELS)  # the people are in the project afterwards
+        write(
+            world.batch(overlap=2), "example,annotator,label\nnu-0,Xenia,extraction\nnu-0,Yuri,extraction\n"
+        )
+        write(world.batch(overlap=2), LABELS + "nu-2,Yuri,extraction\nnu-3,Xenia,extraction\n")
+        assert numbers[1] == numbers[2]
+        assert list(findings()) == []
+
     def test_another_file_takes_the_place_of_one_that_was_killed(self, killed: Batch) -> None:
         write(killed, "example,annotator,label\nnu-3,Xenia,extraction\n")
         assert counted(killed)["annotations"] == 1
@@ -675,8 +697,7 @@ class TestFilesThatAreNotQuiteRight:
 class TestFilesThatAreReadAPageAtATime:
     @pytest.fixture(autouse=True)
     def _small_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (checks, pages):
-            monkeypatch.setattr(module, "ROWS", 1)
+        monkeypatch.setattr(checks, "ROWS", 1)
         monkeypatch.setattr(written_pages, "PAGE", 1)
 
     def test_room_that_an_earlier_page_takes_is_gone(self, world: World) -> None:

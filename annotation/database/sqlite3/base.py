@@ -34,6 +34,9 @@ who waits looks at least twice within that time."""
 class Features(features.DatabaseFeatures):
     """What this database can do."""
 
+    supports_tuple_lookups = True
+    """It takes `(id) IN ((1), (2))`. Else Django prefetches by a condition for each row, of which 1,000 are too many."""
+
     @cached_property
     def supports_json_field(self) -> bool:  # type: ignore[override]  # the stubs take it for a plain attribute
         """Without the transaction in which Django asks: a locked database would be one that has no JSON."""

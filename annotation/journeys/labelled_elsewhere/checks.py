@@ -37,7 +37,8 @@ class Wrong(Exception):
 class Checked:
     """What labels would do to a batch. They are written only where none has a problem.
 
-    rows        the new labels on disk: annotator, key of the item, fingerprint, time, origin, seconds, response as JSON
+    rows        the new labels on disk: annotator, key of the item, labels of the item before, fingerprint, time, origin,
+                seconds, response as JSON
     annotators  how many new labels each person has, by name
     simulated   who of them is a program
     lines       the line of each label, by item and person
@@ -124,7 +125,7 @@ def _new(label: Label, items: _Items, task: TaskType, checked: Checked) -> list[
         checked.simulated.add(annotator)
     origin = json.dumps(label.origin) if label.origin else None
     said, stored = queue.fingerprint(response), json.dumps(response)
-    return [annotator, item.pk, said, label.made_at, origin, label.seconds, stored]
+    return [annotator, item.pk, taken, said, label.made_at, origin, label.seconds, stored]
 
 
 def _response(label: Label, item: _Item, task: TaskType) -> dict[str, Any]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from array import array
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db import IntegrityError, transaction
-from django.db.models import Case, DateTimeField, F, Value, When
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, QuerySet, Value
 
 from annotation import bulk, events, jobs, written_pages
-from annotation.bulk import among
 from annotation.journeys.labelled_elsewhere.checks import Checked
 from annotation.models import (
     Annotation,
@@ -38,8 +35,6 @@ from tableqa.readers.ingestion import checksum_of
 
 UNDO_WINDOW: Final = timedelta(seconds=60)
 """As after any submission: until then the item is not resolved."""
-ROWS: Final = 1_000
-"""Rows of one statement."""
 
 
 def write(
@@ -103,7 +98,7 @@ def _stage_page(
         StagedLabel,
         [
             *("label_import_id", "number", "item_key", "annotator", "said", "response"),
-            *("made_at", "origin", "active_seconds", "assignment_key", "annotation_key"),
+            *("turn", "made_at", "origin", "active_seconds", "assignment_key", "annotation_key"),
         ],
         (
             (
@@ -113,14 +108,16 @@ def _stage_page(
                 numbers[annotator],
                 said,
                 bulk.Json(response),
+                turn,
                 datetime.fromisoformat(made_at) if made_at else now,
                 bulk.Json(origin) if origin else None,
                 seconds,
                 *keys,
             )
-            for place, ((annotator, item, said, made_at, origin, seconds, response), *keys) in enumerate(
-                zip(page, assignments, annotations, strict=True)
-            )
+            for place, (
+                (annotator, item, turn, said, made_at, origin, seconds, response),
+                *keys,
+            ) in enumerate(zip(page, assignments, annotations, strict=True))
         ),
     )
     held.staged = start + len(page)
@@ -134,37 +131,39 @@ def _publish(batch: Batch, staged: LabelImport, labels: Checked, by: Person | No
     database, so that the transaction is short.
     """
     have_them_counted(StagedLabel)
-    with transaction.atomic():
+    with bulk.large_cache(), transaction.atomic():
         if LabelImport.objects.select_for_update().filter(pk=staged.pk).first() is None:
             return  # somebody who imported the same file at the same time has made them visible
         guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
-        _lock_items(array("q", sorted(labels.per_item)))
+        items = staged.labels.values("item_key")
+        _lock(Item.objects.filter(pk__in=items).order_by("pk"))
+        if Decision.objects.filter(item__in=items).exists():
+            refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
         people = {
             name: _person(batch, name, name in labels.simulated, now) for name in sorted(labels.annotators)
         }
-        for person in sorted(people.values(), key=lambda person: person.pk):
-            Tally.objects.get_or_create(batch=batch, person=person)
-            Tally.objects.select_for_update(no_key=True).filter(batch=batch, person=person).values_list(
-                "pk"
-            ).first()
-        for name, person in people.items():
-            StagedAnnotator.objects.filter(label_import=staged, name=name).update(person_key=person.pk)
-        _submit_all(batch, staged, by, guidelines, now)
-        _count(labels.per_item, due_at(batch, now + UNDO_WINDOW))
-        for name, number in labels.annotators.items():
-            Tally.objects.filter(batch=batch, person=people[name]).update(submitted=F("submitted") + number)
+        for name, person in sorted(people.items(), key=lambda named: named[1].pk):
+            tally, _ = Tally.objects.get_or_create(batch=batch, person=person)
+            Tally.objects.filter(pk=tally.pk).update(submitted=F("submitted") + labels.annotators[name])
+            staged.annotators.filter(name=name).update(person_key=person.pk)
+        _submit_all(batch, staged, labels.new, by, guidelines, now)
+        _count(staged, due_at(batch, now + UNDO_WINDOW))
         events.log(batch, batch.state, "labels imported", by=by, now=now)
         staged.delete()
 
 
+def _lock(rows: QuerySet[Any]) -> None:
+    """Lock rows in their order. SQLite, where a transaction is alone, need not read them for that."""
+    if connection.features.has_select_for_update:
+        list(rows.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+
+
 def _submit_all(
-    batch: Batch, staged: LabelImport, by: Person | None, guidelines: Guidelines, now: datetime
+    batch: Batch, staged: LabelImport, new: int, by: Person | None, guidelines: Guidelines, now: datetime
 ) -> None:
     """Assignments with their events and annotations, each on the first free place of its item."""
     free = Place.objects.filter(batch=batch, taken=False, added=False, reserved_for__isnull=True)
-    rows = StagedLabel.objects.filter(label_import=staged)
-    locked = free.filter(item__in=rows.values("item_key")).order_by("item", "number")
-    list(locked.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+    _lock(free.filter(item__in=staged.labels.values("item_key")).order_by("item", "number"))
     bulk.insert_from(
         Event,
         {
@@ -197,34 +196,33 @@ def _submit_all(
         [staged.pk],
     )
     try:
-        with transaction.atomic():
-            number = bulk.insert_from(
-                Assignment,
-                {
-                    "id": "label.assignment_key",
-                    "public_id": "label.assignment_public_id",
-                    "batch_id": Value(batch.pk),
-                    "item_id": "label.item_key",
-                    "place_id": _FREE_PLACE,
-                    "person_id": "who.person_key",
-                    "state": Value(Assignment.State.SUBMITTED.value),
-                    "reason": Value("made elsewhere"),
-                    "annotation_id": "label.annotation_key",
-                    "said": "label.said",
-                    "active_seconds": "label.active_seconds",
-                    **dict.fromkeys(("leased_at", "leased_until", "seen_at", "ended_at"), "label.made_at"),
-                },
-                _IN_TURN,
-                [staged.pk],
-            )
+        number = bulk.insert_from(
+            Assignment,
+            {
+                "id": "label.assignment_key",
+                "public_id": "label.assignment_public_id",
+                "batch_id": Value(batch.pk),
+                "item_id": "label.item_key",
+                "place_id": _FREE_PLACE,
+                "person_id": "who.person_key",
+                "state": Value(Assignment.State.SUBMITTED.value),
+                "reason": Value("made elsewhere"),
+                "annotation_id": "label.annotation_key",
+                "said": "label.said",
+                "active_seconds": "label.active_seconds",
+                **dict.fromkeys(("leased_at", "leased_until", "seen_at", "ended_at"), "label.made_at"),
+            },
+            _WITH_PEOPLE,
+            [staged.pk],
+        )
     except IntegrityError:
         number = 0
-    if number != rows.count():
+    if number != new:
         refuse(
             "place_taken",
             "An annotator took a slot meanwhile. Check the file again. No labels were imported.",
         )
-    written = Assignment.objects.filter(pk__in=rows.values("assignment_key"))
+    written = Assignment.objects.filter(pk__in=staged.labels.values("assignment_key"))
     Place.objects.filter(pk__in=written.values("place")).update(taken=True)
 
 
@@ -239,47 +237,28 @@ _IS_FREE: Final = (
     "{0}.item_id = label.item_key AND NOT {0}.taken AND NOT {0}.added AND {0}.reserved_for_id IS NULL"
 )
 _FREE_PLACE: Final = (
-    f"(SELECT place.id FROM annotation_place place WHERE {_IS_FREE.format('place')} AND label.turn = 1 + "  # nosec B608
+    f"(SELECT place.id FROM annotation_place place WHERE {_IS_FREE.format('place')} AND label.turn = "  # nosec B608
     f"(SELECT count(*) FROM annotation_place other WHERE {_IS_FREE.format('other')} "
     "AND other.number < place.number))"
 )
 """The first label of an item gets its first free place, the second the second."""
-_IN_TURN: Final = (
-    "FROM (SELECT *, row_number() OVER (PARTITION BY item_key ORDER BY number) AS turn "
-    "FROM annotation_stagedlabel WHERE label_import_id = %s) label "
-    "CROSS JOIN annotation_stagedannotator who "
+_WITH_PEOPLE: Final = (
+    "FROM annotation_stagedlabel label CROSS JOIN annotation_stagedannotator who "
     "WHERE who.label_import_id = label.label_import_id AND who.number = label.annotator "
-    "ORDER BY label.number"
+    "AND label.label_import_id = %s ORDER BY label.number"
 )
 
 
-def _lock_items(keys: Sequence[int]) -> None:
-    for start in range(0, len(keys), ROWS):
-        locked = Item.objects.select_for_update(no_key=True).filter(among("pk", keys[start : start + ROWS]))
-        list(locked.order_by("pk").values_list("pk", flat=True))
-    if _decided(keys):
-        refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
-
-
-def _decided(keys: Sequence[int]) -> bool:
-    return any(
-        Decision.objects.filter(among("item", keys[start : start + ROWS])).exists()
-        for start in range(0, len(keys), ROWS)
-    )
-
-
-def _count(per_item: Mapping[int, int], due: datetime | None) -> None:
+def _count(staged: LabelImport, due: datetime | None) -> None:
     """The items' counters; those that are complete now may be resolved once the time for undo has passed."""
-    by_number: dict[int, list[int]] = defaultdict(list)
-    for key, number in per_item.items():
-        by_number[number].append(key)
-    for number, keys in by_number.items():
-        for start in range(0, len(keys), ROWS):
-            complete = When(places_count__lte=F("submitted_count") + number, then=Value(due))
-            Item.objects.filter(among("pk", keys[start : start + ROWS])).update(
-                submitted_count=F("submitted_count") + number,
-                due_at=Case(complete, default=F("due_at"), output_field=DateTimeField()),
-            )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE annotation_item SET submitted_count = submitted_count + labels.number, "
+            "due_at = CASE WHEN places_count <= submitted_count + labels.number THEN %s ELSE due_at END "
+            "FROM (SELECT item_key, count(*) AS number FROM annotation_stagedlabel WHERE label_import_id = %s "
+            "GROUP BY item_key) labels WHERE annotation_item.id = labels.item_key",
+            [connection.ops.adapt_datetimefield_value(due), staged.pk],
+        )
 
 
 def _person(batch: Batch, name: str, is_simulated: bool, now: datetime) -> Person:
