@@ -366,13 +366,13 @@ def test_an_archive_is_unpacked_once_for_all_its_previews_and_the_import(
     mara: Client, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any, in_one: bool
 ) -> None:
     unpackings: list[Path] = []
-    extract = archive._extract
+    opened = archive._opened
 
-    def counted(path: Path, *others: Any) -> None:
+    def counted(path: Path) -> Any:
         unpackings.append(path)
-        extract(path, *others)
+        return opened(path)
 
-    monkeypatch.setattr(archive, "_extract", counted)
+    monkeypatch.setattr(archive, "_opened", counted)
     content = "id,text,question,table\n1,who won?,easy,cup.csv\n"
     if in_one:
         files = {"questions": zipped(q=content, cup=CUP)}
