@@ -373,7 +373,9 @@ export class AskewPrediction extends HTMLElement {
     this.toggleAttribute("data-moment", said.fooled_today > 0);
     this.parts.looks.hidden = !last;
     look(this.parts.original, original);
-    look(this.parts.perturbed, perturbed, line.some(([kind]) => kind === "verified"));
+    const isVerified = line.some(([kind]) => kind === "verified");
+    this.toggleAttribute("data-verified", isVerified);
+    look(this.parts.perturbed, perturbed, isVerified);
     list(this.parts.expected, last?.expected ?? []);
     const compared = forms ? t` Compared: ${forms[0]} and ${forms[1]}.` : "";
     write(this.parts.words, this.dataset[`sentence${verdict}`] ?? `${words}${compared}`);

@@ -25,7 +25,7 @@ from django.utils.translation import gettext_noop
 
 from annotation import bulk, events, jobs, sandbox, uploads
 from annotation.journeys.restoring.hidden_pages import HiddenPages, Progress, clear_abandoned, require_empty
-from annotation.journeys.restoring.responses import Responses
+from annotation.journeys.restoring.responses import Decisions
 from annotation.models import Batch, Example, Job, Person, Project, Source, Upload
 from annotation.refusals import Refused, refuse
 from annotation.releases import checked_release, release_files
@@ -148,7 +148,7 @@ def _shown(title: str | Mapping[str, str]) -> str:
 
 def _write(pages: HiddenPages, folder: Path, by: Person | None, now: datetime, job: Job | None) -> Restored:
     manifest = release_files.read_manifest(folder)
-    contents = Responses(pages, folder, manifest, by, now)
+    contents = Decisions(pages, folder, manifest, by, now)
     for write in (
         contents.write_people,
         contents.write_sources,

@@ -63,7 +63,7 @@ class Work:
 
 
 class Responses(Contents):
-    """Writes items with their slots, assignments with their annotations, then decisions and what models did."""
+    """Writes items with their slots, then assignments with their annotations."""
 
     @cached_property
     def work(self) -> dict[tuple[str, str], Work]:
@@ -274,6 +274,10 @@ class Responses(Contents):
                 Tally.objects.bulk_create(tallies, batch_size=500)
 
     # -- decisions ----------------------------------------------------------------------------------
+
+
+class Decisions(Responses):
+    """Writes decisions, then what models did."""
 
     def write_decisions(self) -> None:
         """Decisions with their outcomes; items that are complete without one wait for an adjudicator."""
