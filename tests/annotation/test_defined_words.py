@@ -16,7 +16,7 @@ from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Adjudication, Batch
 from annotation.words import shown
 from tests.annotation.cast import NOON, World
-from tests.annotation.previews import read_previews
+from tests.annotation.previews import Importer
 from tests.annotation.test_defining import batch_of, define, say
 from tests.annotation.test_transfer import annotation, choice, task
 from tests.annotation.test_transfer_pages import upload
@@ -97,13 +97,11 @@ def test_facets_and_filters_of_the_explorer(world: World, batch: Batch) -> None:
 
 
 def test_options_of_an_import_of_responses(world: World, batch: Batch) -> None:
-    client = Client(headers={"Accept-Language": "de"})
+    client = Importer(headers={"Accept-Language": "de"})
     client.force_login(world.mara)
     exported_task = task(1, annotation(1, choice("category", "open"), choice("work", "keep")))
 
-    address = upload(client, exported_task)
-    read_previews()
-    page = client.get(address)
+    page = client.get(upload(client, exported_task))
 
     options = [label for _, label in page.context["form"].fields["value-0-0"].widget.choices]
     assert options == ["Open", "Wait", "Ruhig"]
