@@ -62,9 +62,6 @@ if os.environ.get("METRICS_TOKEN") and not os.environ.get("PROMETHEUS_MULTIPROC_
     OURS = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="askew-metrics-")
 
 
-gc.set_threshold(50_000, 10, 10)  # responses and tables have thousands of parts and no circles
-
-
 def when_ready(server):  # type: ignore[no-untyped-def]
     """With --preload, have the processes share what was read: looking through it for rubbish would write into all of it."""
     gc.collect()
