@@ -112,7 +112,7 @@ def resolve_due(*, now: datetime, limit: int = 200) -> int:
 
     Each item is a transaction of its own: on SQLite a worker lets others write in between (`annotation.database.sqlite3`).
     """
-    due = Item.objects.filter(DECIDABLE, _installed("batch__"), due_at__lte=now).order_by("due_at")
+    due = Item.objects.filter(DECIDABLE, _installed("batch__"), due_at__lte=now).order_by("due_at", "pk")
     pks = list(due.values_list("pk", flat=True)[:limit])
     return sum(_one_of_many(pk, now, lambda pk: resolve_item(item_id=pk, now=now)) for pk in pks)
 
