@@ -333,7 +333,7 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
     given = Assignment.objects.filter(item__in=keys).submitted()
     for key, person, event in given.values_list("item_id", "person_id", "annotation__event_id"):
         responses.setdefault(key, []).append((person, event))
-    releases = Release.objects.kept().filter(project=who.project).order_by("watermark")
+    releases = Release.objects.kept().filter(project=who.project).order_by("watermark", "pk")
     watermarks = list(releases.values_list("watermark", "name"))
     annotators = _annotators(who.project.pk)
     used = _users(rows)

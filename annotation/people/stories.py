@@ -170,7 +170,7 @@ def of_item(item: Item, names: Names) -> Story:
     return Story(
         sorted(moments, key=lambda moment: moment.at),
         list(outcomes.select_related("batch").order_by("pk")[:PAGE]),
-        list(releases.order_by("ready_at")[:PAGE]),
+        list(releases.order_by("ready_at", "pk")[:PAGE]),
         origin.decision.item if origin is not None else None,
     )
 

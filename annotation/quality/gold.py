@@ -170,7 +170,7 @@ def from_decisions(
         outcomes = Outcome.objects.filter(decision__item__in=chosen).select_related(
             "decision__item__example__stored_table"
         )
-        for outcome in outcomes.order_by("decision__item__position"):
+        for outcome in outcomes.order_by("decision__item__position", "pk"):
             decision = outcome.decision
             seen = Assignment.objects.filter(item=decision.item).values_list("person_id", flat=True)
             task = batch.task()

@@ -334,7 +334,7 @@ OF_HERE = frozenset({"base", "outcome"})
 def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, list[GoldItem]]:
     golds: dict[int, list[GoldItem]] = {}
     rows = Gold.objects.filter(item__batch__in=batches).select_related("item__example__source")
-    for one in rows.order_by("item__position"):
+    for one in rows.order_by("item__position", "pk"):
         example = one.item.example
         inputs = {key: value for key, value in one.item.inputs.items() if key not in OF_HERE}
         said = GoldItem(example.external_id, one.expected["data"], one.why, example.source.name, inputs)

@@ -259,7 +259,7 @@ def _last_annotation(batch: Batch, person_id: int) -> Annotation | None:
         Assignment.objects.filter(batch=batch, person_id=person_id)
         .submitted()
         .select_related("annotation__guidelines")
-        .order_by("-ended_at")
+        .order_by("-ended_at", "-pk")
         .first()
     )
     return last.annotation if last else None

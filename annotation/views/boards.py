@@ -383,7 +383,7 @@ def _origins(found: flow.Flow, project: Project) -> list[pipeline.End]:
 
 
 def _releases(project: Project, rows: list[int]) -> pipeline.End:
-    ready = Release.objects.filter(project=project, ready_at__isnull=False).order_by("-ready_at")
+    ready = Release.objects.filter(project=project, ready_at__isnull=False).order_by("-ready_at", "-pk")
     latest = ready.values_list("name", flat=True).first()
     line = gettext("Latest: {name}").format(name=latest) if latest else gettext("None yet")
     address = reverse("releases", args=[project.slug])

@@ -519,7 +519,9 @@ def _imported_and_released(project: Project) -> tuple[int, int | None, Release |
     imported = (
         Source.objects.ready().filter(project=project).aggregate(number=Sum("examples_count"))["number"]
     )
-    newest = Release.objects.filter(project=project, ready_at__isnull=False).order_by("-made_at").first()
+    newest = (
+        Release.objects.filter(project=project, ready_at__isnull=False).order_by("-made_at", "-pk").first()
+    )
     if newest is None:
         return imported or 0, None, None
     counts = newest.manifest["counts"]

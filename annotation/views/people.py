@@ -178,7 +178,7 @@ def _account(request: PageRequest, **shown: Any) -> HttpResponse:
         "about": AccountForm(person=person),
         "password": PasswordForm(person=person, auto_id="password_%s"),
         "token": TokenForm(projects=projects, auto_id="token_%s"),
-        "tokens": cut(request, tokens.select_related("project").order_by("-made_at")),
+        "tokens": cut(request, tokens.select_related("project").order_by("-made_at", "-pk")),
         "has_projects": projects.exists(),
         "can_have_password": person.has_usable_password(),
     }

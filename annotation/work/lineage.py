@@ -126,7 +126,7 @@ def goes_on(when: Mapping[str, Sequence[Any]], data: Mapping[str, Any]) -> bool:
 def catch_up(batch: Batch) -> int:
     """Items of a batch planned after decisions that feed it were made. Returns how many."""
     accepted = Decision.objects.filter(item__batch=batch.feeds_from, kind=Decision.Kind.ACCEPTED)
-    decisions = accepted.select_related("item__example", "item__batch").order_by("item__position")
+    decisions = accepted.select_related("item__example", "item__batch").order_by("item__position", "pk")
     return sum(_feed(batch, decision) for decision in list(decisions))
 
 

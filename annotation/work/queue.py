@@ -649,7 +649,7 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
             expired.select_for_update(skip_locked=True, of=("self",), no_key=True)
             .filter(person__in=list(people))
             .select_related("batch")
-            .order_by("leased_until")[:limit]
+            .order_by("leased_until", "pk")[:limit]
         )
         taken = [
             give_back(assignment, state=State.RETURNED, reason=EXPIRED, now=now, actor=None)
