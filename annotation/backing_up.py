@@ -54,8 +54,8 @@ class Impossible(Exception):
 class Backup:
     """What the manifest of a backup says. `rows`: table -> how many; `files`: path -> (sha256, bytes).
 
-    `named`: path below the data folder -> sha256 of each file that the database names, "" where it names no digest;
-    None: not known, the backup is older than these lists.
+    `named`: path below the data folder -> sha256 of each file that the database names, or its bytes, or "" where it names
+    neither; None: not known, the backup is older than these lists.
     """
 
     engine: str
@@ -63,16 +63,19 @@ class Backup:
     migrations: list[str]
     rows: dict[str, int]
     files: dict[str, tuple[str, int]]
-    named: dict[str, str] | None
+    named: dict[str, str | int] | None
 
     @property
     def lacking(self) -> list[str]:
         """What the database names and the backup does not have as it is named, in sentences."""
-        copies = {path.removeprefix(f"{MEDIA}/"): sha256 for path, (sha256, _) in self.files.items()}
-        named = self.named or {}
-        missing = [f"{path} is missing" for path in named.keys() - copies.keys()]
-        others = [path for path, sha256 in named.items() if sha256 and copies.get(path, sha256) != sha256]
-        return sorted(missing + [f"{path} is not the file that the database names" for path in others])
+        copies = {path.removeprefix(f"{MEDIA}/"): ("", *copy) for path, copy in self.files.items()}
+        named = (self.named or {}).items()
+        wrong = {
+            path: "is not the file that the database names"
+            for path, of in named
+            if of not in copies.get(path, ())
+        }
+        return [f"{path} {wrong[path] if path in copies else 'is missing'}" for path in sorted(wrong)]
 
 
 def make(folder: Path, *, now: datetime) -> Backup:
@@ -185,9 +188,9 @@ def _require_rows(expected: Mapping[str, int]) -> None:
             )
 
 
-def named_files() -> dict[str, str]:
-    """Every file that the database names, by its path below the data folder; its digest, or "" where it names none."""
-    digests: dict[str, str] = {}
+def named_files() -> dict[str, str | int]:
+    """Every file that the database names, by its path below the data folder: its digest or bytes, "" where it names none."""
+    digests: dict[str, str | int] = {}
     for release in Release.objects.filter(ready_at__isnull=False).iterator():
         claimed = {name: file["sha256"] for name, file in release.manifest.get("files", {}).items()}
         manifest = hashlib.sha256((canonical(release.manifest) + "\n").encode()).hexdigest()
@@ -195,7 +198,8 @@ def named_files() -> dict[str, str]:
             digests[f"releases/{release.public_id}/{name}"] = sha256
     for run in Job.objects.filter(kind=evaluation_runs.KIND):
         digests |= evaluation_runs.files(run)
-    return digests | {str(upload.file.name): "" for _, upload in waiting_uploads() if upload is not None}
+    waiting = [upload for _, upload in waiting_uploads() if upload is not None]
+    return digests | {str(upload.file.name): "" if upload.size is None else upload.size for upload in waiting}
 
 
 def waiting_uploads() -> Iterator[tuple[Job, Upload | None]]:

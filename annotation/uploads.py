@@ -53,6 +53,7 @@ def store(
     *, project: Project, file: File[bytes], name: str, by: Person, now: datetime, size: int | None = None
 ) -> Upload:
     """Store a file under a name of ours; `size` bytes, if the rest comes in slices. Raises Refused if the disk is full."""
+    size = file.size if size is None else size
     upload = Upload(project=project, name=name[:255], size=size, made_by=by, made_at=now)
     try:
         upload.file.save(upload.public_id, file, save=False)

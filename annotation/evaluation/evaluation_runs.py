@@ -96,9 +96,7 @@ def start(
     if file is not None:
         fix = gettext("Evaluate it on the command line: ./run manage evaluate")
         uploads.require_size(file, MOST_UPLOAD, code="invalid_request", fix=fix)
-        upload = Upload(project=release.project, name=str(file.name)[:255], made_by=by, made_at=now)
-        upload.file.save(upload.public_id, file, save=False)
-        upload.save()
+        upload = uploads.store(project=release.project, file=file, name=str(file.name), by=by, now=now)
         ids["upload"] = upload.pk
     return jobs.enqueue(project=release.project, kind=KIND, ids=ids, by=by, now=now)
 

@@ -313,6 +313,29 @@ def test_a_file_that_is_not_the_one_that_the_database_names_is_named(
     assert "is not the file that the database names" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("content", [b"", b"xy"], ids=["cut", "longer"])
+@pytest.mark.parametrize("came", ["whole", "in slices"])
+def test_an_upload_that_is_not_as_long_as_it_was_sent_is_named_by_backup_and_check(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str], came: str, content: bytes
+) -> None:
+    sent: dict[str, Any] = {"project": world.project, "by": world.mara, "now": timezone.now()}
+    if came == "whole":
+        upload = uploads.keep(file=SimpleUploadedFile("study.yaml", b"x"), **sent)
+    else:
+        upload = uploads.begin(name="study.yaml", size=1, **sent)
+        uploads.append(upload=upload, offset=0, data=b"x")
+    waits = {"kind": "study", "ids": {"upload": upload.pk}}
+    Job.objects.create(project=world.project, made_at=NOON, heartbeat=NOON, **waits)
+    Path(upload.file.path).write_bytes(content)
+    name = f"{upload.file.name} is not the file that the database names"
+
+    for command, *options in (("backup",), ("restore", "--check")):
+        with pytest.raises(CommandError, match="1 files that the database names"):
+            call_command(command, tmp_path / "backup", *options)
+        assert name in capsys.readouterr().err
+    assert json.loads((tmp_path / "backup/manifest.json").read_text())["lacking"] == [name]
+
+
 def edit(folder: Path, change: Callable[[Any], Any]) -> None:
     manifest = folder / "manifest.json"
     content = json.loads(manifest.read_text())
@@ -350,7 +373,7 @@ def test_of_a_backup_without_the_list_of_named_files_the_check_says_what_is_not_
         (lambda content: content.update(migrations=[1]), ", 'migrations', 0", "Expected text, not 1."),
         (lambda content: content.update(engine=None), ", 'engine'", "Expected text"),
         (lambda content: content.update(named=["a"]), ", 'named'", "Expected a mapping of keys"),
-        (lambda content: content["named"].update(a=1), ", 'named', 'a'", "Expected text, not 1."),
+        (lambda content: content["named"].update(a=[1]), ", 'named', 'a'", "Expected"),
         (lambda content: content.pop("rows") and None, "", "rows is missing. Add it."),
     ],
 )
