@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Any, Final
 from unicodedata import east_asian_width
 from urllib.parse import unquote_plus
 
-from django.db import models
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 
 from annotation import immutable, inventory
 from annotation.models import (
     IndexedItem,
     Invitation,
+    Job,
     Person,
     SavedView,
     SearchIndex,
@@ -25,51 +26,62 @@ from annotation.models import (
 )
 
 NAME: Final = "Erased person"
-COLUMNS: Final = ("name", "email", "crowd_entry__external_id", "crowd_entry__session_id")
+COLUMNS: Final = ("name", "email", "former_names", "crowd_entry__external_id", "crowd_entry__session_id")
 """What names a person, by the way from the person."""
-_NOT_PLAIN: Final = re.compile(r"(?i:[^a-z0-9.@_]|ss)+", re.ASCII)
-_ALIKE: Final = {"(?i:ß|ss)": "(?:ß|ss)", "['’]": "['’]", r"\\?[-‐‑]": "[-‐‑]"}
-"""How the same name is typed: escaped text of it -> what is looked for."""
 _BEGIN: Final = r"(?<![^\W_])(?<![^\W_]_)(?<![^\W_]__)"
 _END: Final = r"(?!_*[^\W_])"
 """Where a word begins and ends: underscores around it are emphasis in Markdown, and within it part of a word of the code."""
 _OF_PEOPLE: Final = re.compile("people|person|annotator")
-_CODES: Final = ("what", "currency")
-"""Keys whose values are code wherever they stand: pay is worked out from them."""
+_CODES: Final = ["what", "currency", "predictor", "reader", "tool", "kind", "state", "task_type", "language"]
+"""Keys whose values are code wherever they stand: jobs go by them, and pay is worked out from them."""
+_SETTINGS: Final = ("pay", "time_zone")
+"""Changes of the log whose values before and after are code."""
+_FREE: Final = ("name", "note", "people")
+"""Keys of a job's ids whose values people wrote; the job does its work by all others."""
 _KEY_OF_CODE: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 LONG: Final = 6
 """Ids of a platform that are shorter are looked for if they have letters and digits: others are words of any text."""
+_SPELLED_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
+_ALIKE: Final = dict(zip("’‘ʼ´`′‐‑‒–ıłøđ", "'" * 6 + "-" * 4 + "ilod", strict=True)) | {"æ": "ae", "œ": "oe"}
+_UNSEEN: Final = re.compile("[\u0300-\u036f\u00ad\u200b-\u200f\u2060\ufeff]")
+"""Accents, soft hyphens and other characters without a width."""
+
+
+class _Folding(dict[int, str]):
+    """Letters as they are compared, for `str.translate`: without case, accent, width and ligature."""
+
+    def __missing__(self, key: int) -> str:
+        letter = unicodedata.normalize("NFKD", _ALIKE.get(chr(key), chr(key))).casefold()
+        plain = _UNSEEN.sub("", unicodedata.normalize("NFKD", letter))
+        self[key] = unicodedata.normalize("NFC", "".join(_ALIKE.get(part, part) for part in plain))
+        return self[key]
+
+
+_FOLDING: Final = _Folding()
 
 
 class Names:
-    """The names of people as words of their own: in any letter case, space and Unicode normal form."""
+    """The names of people as words of their own: in any letter case, accent, width, space and order of their parts."""
 
-    def __init__(self, *people: Iterable[str | None]) -> None:
+    def __init__(self, *people: Iterable[Any]) -> None:
         """`people`: of each the values of `COLUMNS`."""
         self.words = [word for person in people for word in _words(*person)]
-        forms = sorted({unicodedata.normalize(form, word) for word in self.words for form in ("NFC", "NFD")})
-        self.pattern = re.compile("|".join(map(_pattern_of, forms)) or r"(?!)", re.IGNORECASE)
+        patterns = {pattern for word in self.words for pattern in _patterns_of(word)}
+        self.pattern = re.compile("|".join(sorted(patterns, key=lambda one: (-len(one), one))) or r"(?!)")
 
-    def named(self, field: str) -> Q:
-        """Texts that may hold a name; `pattern` is exact.
-
-        The query asks for the longest part that every database compares in the same way, and that JSON writes as it is.
-        """
-        named = Q()
-        for word in self.words:
-            plain = _NOT_PLAIN.split(unicodedata.normalize("NFC", word))
-            named |= Q(**{f"{field}__icontains": max(plain, key=len)})
-        return named
+    def are_in(self, text: str) -> bool:
+        return bool(self.pattern.search(text.translate(_FOLDING)))
 
     def replace(self, rows: QuerySet[Any], field: str, by: str | None = None) -> None:
         """Replace the names in a column of text or JSON of these rows; with `by`, replace the whole text."""
         longest = getattr(rows.model._meta.get_field(field), "max_length", None)
-        rows = rows.annotate(as_text=Cast(field, models.TextField()))
-        for key, value in list(rows.filter(self.named("as_text")).values_list("pk", field)):
-            changed = self.without(value) if by is None or not self.pattern.search(value) else by
-            if changed != value:
-                changed = changed[:longest] if isinstance(changed, str) else changed
-                rows.model._default_manager.filter(pk=key).update(**{field: changed})
+        stored = rows.exclude(**{f"{field}__isnull": True}).exclude(**{field: ""}).values_list("pk", field)
+        changes: dict[Any, Any] = {}
+        for key, value in stored.iterator():
+            if (changed := self.without(value) if by is None or not self.are_in(value) else by) != value:
+                changes[key] = changed[:longest] if isinstance(changed, str) else changed
+        for key, changed in changes.items():
+            rows.model._default_manager.filter(pk=key).update(**{field: changed})
 
     def without(self, value: Any, *, of_people: bool = False) -> Any:
         """A JSON value with the names replaced in its texts and keys.
@@ -77,19 +89,42 @@ class Names:
         A key that is a plain word, such as "to", is one of the code, unless the object has a key for each person.
         """
         if isinstance(value, str):
-            return self.pattern.sub(NAME, value) if self.pattern.search(value) else value
+            return self._replaced(value)
         if isinstance(value, list):
             return [self.without(member) for member in value]
         if isinstance(value, dict):
+            codes = [*_CODES, "from", "to"] if value.get("what") in _SETTINGS else _CODES
             return {
-                key if _KEY_OF_CODE.fullmatch(key) and not of_people else self.without(key): self.without(
-                    member, of_people=bool(_OF_PEOPLE.search(key))
-                )
-                if key not in _CODES
-                else member
+                key if _KEY_OF_CODE.fullmatch(key) and not of_people else self.without(key): member
+                if key in codes
+                else self.without(member, of_people=bool(_OF_PEOPLE.search(key)))
                 for key, member in value.items()
             }
         return value
+
+    def _replaced(self, text: str) -> str:
+        matches = list(self.pattern.finditer(text.translate(_FOLDING)))
+        if not matches:
+            return text
+        ends = list(accumulate(len(letter.translate(_FOLDING)) for letter in text))
+        parts, begin = [], 0
+        for match in matches:
+            parts += [text[begin : bisect_right(ends, match.start())], NAME]
+            begin = bisect_right(ends, match.end() - 1) + 1
+            while begin < len(text) and ends[begin] == ends[begin - 1]:
+                begin += 1  # an accent of the last letter
+        return "".join(parts) + text[begin:]
+
+    def _free(self, ids: dict[str, Any]) -> dict[str, Any]:
+        """The ids of a job that waits or runs, with the names replaced in what people wrote."""
+        return {
+            key: self._free(value)
+            if key == "mapping"
+            else self.without(value, of_people=key == "people")
+            if key in _FREE
+            else value
+            for key, value in ids.items()
+        }
 
     def take_out_of(self, projects: Iterable[int]) -> None:
         """Replace the names in all that people of these projects wrote for one another, wherever it can be changed.
@@ -103,46 +138,58 @@ class Names:
             for column, path in inventory.REPLACED.items():
                 table, field = column.split(".")
                 rows = inventory.model_of(table)._default_manager.all()
-                self.replace(rows.filter(**{f"{path}__in": projects}) if path else rows, field)
+                rows = rows.filter(**{f"{path}__in": projects}) if path else rows
+                if column == "job.ids":
+                    for job in rows.exclude(state__in=Job.FINISHED).order_by("pk"):
+                        rows.filter(pk=job.pk).update(ids=self._free(job.ids))
+                    rows = rows.filter(state__in=Job.FINISHED)
+                self.replace(rows, field)
         staged = StagedAnnotator.objects.filter(label_import__batch__project__in=projects)
         for annotator in staged.select_related("label_import"):
-            if self.pattern.search(annotator.name):
+            if self.are_in(annotator.name):
                 annotator.label_import.delete()
         # Labels that the person made elsewhere are those of somebody with the same name, who cannot sign in.
         self.replace(Person.objects.filter(is_external=True, memberships__project__in=projects), "name")
         # Figures quote skip reasons, and those of closed batches are never computed again by themselves.
         Snapshot.objects.filter(project__in=projects).delete()
         for view in SavedView.objects.filter(project__in=projects):
-            if self.pattern.search(f"{view.name}\n{unquote_plus(view.query)}"):
+            if self.are_in(f"{view.name}\n{unquote_plus(view.query)}"):
                 view.delete()
         # The row of the index is locked first: whoever indexes at the same time has finished, or begins after this.
         states = SearchIndex.objects.filter(project__in=projects).select_for_update(no_key=True)
         for state in states.order_by("pk"):
             indexed = IndexedItem.objects.filter(item__batch__project=state.project_id)
-            indexed.filter(self.named("responded")).delete()  # the next look at the project indexes them anew
+            texts = indexed.values_list("pk", "responded").iterator()
+            # The next look at the project indexes them anew.
+            indexed.filter(pk__in=[key for key, text in texts if self.are_in(text)]).delete()
             state.items_count = indexed.count()
             state.save(update_fields=["items_count"])
 
 
-def members(**of: Any) -> dict[int, tuple[str | None, ...]]:
-    """The names of people who are not erased, for a job to know when it ends whom it had read of."""
-    rows = Person.objects.filter(erased_at=None, **of).values_list("pk", *COLUMNS)
-    return {key: names for key, *names in rows}
+def names_of(person: Person) -> list[Any]:
+    """The values of `COLUMNS`."""
+    return list(Person.objects.values_list(*COLUMNS).get(pk=person.pk))
 
 
-def _pattern_of(word: str) -> str:
-    pattern = r"\s+".join(map(re.escape, word.split()))
-    for text, alike in _ALIKE.items():
-        pattern = re.sub(text, alike, pattern)
+def _patterns_of(word: str) -> Iterator[str]:
+    """Patterns of a name as others type it, in folded text: "Ottilie Quandt", "Quandt, Ottilie"; "Müller", "Mueller"."""
+    composed = unicodedata.normalize("NFC", word)
     # In Chinese, Japanese and Korean no space is beside a name.
-    is_wide = [len(word) > 1 and east_asian_width(letter) == "W" for letter in (word[0], word[-1])]
-    return f"{'' if is_wide[0] else _BEGIN}{pattern}{'' if is_wide[1] else _END}"
+    is_wide = [
+        len(composed) > 1 and east_asian_width(letter) == "W" for letter in (composed[0], composed[-1])
+    ]
+    typed = (composed, unicodedata.normalize("NFD", word), composed.casefold().translate(_SPELLED_OUT))
+    for folded in {form.translate(_FOLDING) for form in typed}:
+        parts = [re.escape(part).replace(r"\-", r"[-\s]+") for part in re.split(r"[,\s]+", folded) if part]
+        for first in range(len(parts)):
+            pattern = r"[,\s]+".join(parts[first:] + parts[:first])
+            yield f"{'' if is_wide[0] else _BEGIN}{pattern}{'' if is_wide[1] else _END}"
 
 
-def _words(name: str | None, email: str | None, *ids: str | None) -> list[str]:
-    own = [word.strip() for word in (name, email) if word]
+def _words(name: str, email: str | None, former: Iterable[str], *ids: str | None) -> list[str]:
+    own = [name, email, *former]
     for word in ids:
         has_both = re.search(r"\d", word or "") and re.search(r"[^\W\d]", word or "")
-        if word and (has_both or len(word) >= LONG):
-            own.append(word.strip())
-    return [word for word in own if word and word != NAME]
+        if has_both or len(word or "") >= LONG:
+            own.append(word)
+    return [word.strip() for word in own if word and re.search(r"[^,\s]", word) and word.strip() != NAME]

@@ -22,7 +22,7 @@ from django.db.models.functions import Now
 from django.utils import timezone, translation
 
 from annotation.database import failures, limits
-from annotation.erased_names import Names, members
+from annotation.erased_names import Names
 from annotation.models import Batch, Job, Person, Project
 from annotation.refusals import Refused, refuse
 from annotation.tasks_api import task
@@ -227,9 +227,7 @@ def run(job_id: int) -> str:
     )
     if not won:
         return "not queued"
-    names = members(memberships__project__jobs=job_id)
     job = Job.objects.select_related("project", "made_by").get(pk=job_id)
-    job.names = names
     _under_way.add(job_id)
     try:
         # What a job writes is in no reader's language, and a job may ask for what takes long.
@@ -293,9 +291,12 @@ def _end(job: Job, state: Job.State, **more: Any) -> str:
 
 def _take_out_erased(job: Job) -> None:
     """Replace the names of people who were erased while the job ran, wherever it wrote them: it had read them before."""
-    erased = Person.objects.filter(memberships__project=job.project_id, erased_at__isnull=False)
-    keys = erased.values_list("pk", flat=True)
-    Names(*(job.names[key] for key in keys if key in job.names)).take_out_of([job.project_id])
+    stored = Job.objects.filter(pk=job.pk).values_list("erased", flat=True).first()
+    job.erased = [*(job.erased or ()), *(stored or ())]  # once a result is stored, the job still returns it
+    if job.erased:
+        Names(*job.erased).take_out_of([job.project_id])
+        has_written = Q(state__in=Job.FINISHED) | Q(ids__has_key=IS_DONE)
+        Job.objects.filter(has_written, pk=job.pk).update(erased=None)
 
 
 IS_DONE: Final = "is_done"
@@ -348,4 +349,8 @@ def reap(*, now: datetime) -> int:
         if won and again:
             _queue(job)
         reaped += won
+    ended = Job.objects.filter(state__in=Job.FINISHED, erased__isnull=False, heartbeat__lt=now - LOST_AFTER)
+    for job in ended[:50]:  # cancelled, or its worker was killed
+        with transaction.atomic():
+            _take_out_erased(job)
     return reaped

@@ -345,10 +345,10 @@ def register(*, name: str, email: str, password: str | None, person: Person | No
             if person is None:
                 return Person.objects.create_person(name, email, password)
             person = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
-            person.name, person.email = name.strip(), Person.objects.normalize_email(email).lower()
+            person.change(name=name, email=Person.objects.normalize_email(email))
             person.set_password(password)
             person.session_epoch += 1
-            person.save(update_fields=["name", "email", "password", "session_epoch"])
+            person.save(update_fields=["name", "email", "former_names", "password", "session_epoch"])
             return person
     except IntegrityError:
         refuse("name_taken", "An account with this e-mail address already exists. Sign in first.")

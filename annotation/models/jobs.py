@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from django.db import models
 
 from annotation.fields import MessageField, MessagesField
@@ -20,6 +18,7 @@ class Job(models.Model):
         DONE = "done"
         FAILED = "failed"
 
+    FINISHED = (State.DONE, State.FAILED)
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)
     project = models.ForeignKey(Project, models.PROTECT, related_name="jobs")
     kind = models.CharField(max_length=40)
@@ -33,18 +32,21 @@ class Job(models.Model):
     result = MessagesField(default=dict)
     made_by = models.ForeignKey(Person, models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField()
-    names: Mapping[int, Sequence[str | None]] = {}
-    """Of the members, when this process began it; not stored (`annotation.erased_names`)."""
+    erased = models.JSONField(null=True)
+    """Names of people who were erased while it ran; taken out of what it wrote, and forgotten, when it has ended."""
 
     class Meta:
-        indexes = [models.Index(fields=["state", "heartbeat"], name="job_stale")]
+        indexes = [
+            models.Index(fields=["state", "heartbeat"], name="job_stale"),
+            models.Index(fields=["heartbeat"], name="job_erased", condition=models.Q(erased__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.public_id}"
 
     @property
     def finished(self) -> bool:
-        return self.state in (self.State.DONE, self.State.FAILED)
+        return self.state in self.FINISHED
 
     @property
     def percent(self) -> int:
@@ -54,7 +56,7 @@ class Job(models.Model):
 class Upload(models.Model):
     """A file somebody sent for an import, under a name of ours; theirs is kept as text only.
 
-    `size` is how many bytes a file that comes in slices will have; None for one that came whole.
+    `size` is how many bytes the file has, or will have when all slices came; None where it was sent before this was stored.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)

@@ -40,11 +40,13 @@ class Person(AbstractBaseUser):
     `let_back_in_at` is when the running session was opened by a link from a manager (`people.crowd.use_way_back`): every
     response from then on is marked, because the manager could have opened that link, too. `unread_answers` counts the
     answers to the person's questions that they have not read (`quality.inquiring`; `doctor` recounts). `personal_settings`
-    holds how pages look and act for the person (`people.personal_settings`).
+    holds how pages look and act for the person (`people.personal_settings`). `former_names` are names and addresses before a
+    change: texts may still have them when the person is erased.
     """
 
     email = models.EmailField(unique=True, null=True, blank=True)
     name = models.CharField(max_length=120)
+    former_names = models.JSONField(default=list, db_default=[], editable=False)
     time_zone = models.CharField(max_length=64, default="UTC")
     session_epoch = models.PositiveIntegerField(default=0)
     is_active = models.BooleanField(default=True)
@@ -72,6 +74,13 @@ class Person(AbstractBaseUser):
             return zoneinfo.ZoneInfo(self.time_zone)
         except (zoneinfo.ZoneInfoNotFoundError, ValueError):
             return zoneinfo.ZoneInfo("UTC")
+
+    def change(self, *, name: str, email: str | None) -> None:
+        """Change name and address, and keep the former ones. Not saved."""
+        names, changed = (self.name, self.email), (name.strip(), email and email.strip().lower())
+        former = [value for value in names if value and value not in (*changed, *self.former_names)]
+        self.former_names = [*self.former_names, *former]
+        self.name, self.email = changed[0], changed[1] or None
 
     @property
     def has_sign_in(self) -> bool:

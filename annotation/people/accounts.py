@@ -129,9 +129,11 @@ def search(words: str) -> QuerySet[Person]:
 
 def rename(*, person: Person, name: str, email: str | None, by: Person, now: datetime) -> None:
     """Put a name or an e-mail address right. The address is what the person signs in with."""
-    email = email.strip().lower() if email else None
     with transaction.atomic():
-        Person.objects.filter(pk=person.pk, erased_at__isnull=True).update(name=name.strip(), email=email)
+        stored = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
+        if stored.erased_at is None:
+            stored.change(name=name, email=email)
+            stored.save(update_fields=["name", "email", "former_names"])
         record(person=person, by=by, before="", after="put right", now=now)
 
 

@@ -8,6 +8,7 @@ after has the same numbers.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,8 +17,8 @@ from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils.translation import gettext
 
-from annotation import immutable
-from annotation.erased_names import NAME, Names, members
+from annotation import immutable, jobs
+from annotation.erased_names import NAME, Names, names_of
 from annotation.journeys import setting_up
 from annotation.models import (
     Annotation,
@@ -92,8 +93,8 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
             return
         # Figures that are worked out meanwhile are stored before this, or worked out again.
         list(Project.objects.select_for_update(no_key=True).filter(pk__in=_projects(person)).order_by("pk"))
-        # A job that ends meanwhile has written its result before this, or finds that the person was erased (`jobs`).
-        under_way = Job.objects.filter(project__in=_projects(person), state=Job.State.RUNNING).order_by("pk")
+        # A job that ends meanwhile has written its result before this, or finds the names that it has to take out (`jobs`).
+        under_way = jobs.under_way(project__in=_projects(person)).order_by("pk")
         list(under_way.select_for_update(no_key=True).values_list("pk"))
         accounts.require_another_administrator(person)
         for membership in Membership.objects.filter(person=person).select_related("project").order_by("pk"):
@@ -102,7 +103,8 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         _delete_unsubmitted(person)
         ApiToken.objects.filter(person=person).delete()
         Invitation.objects.filter(accepted_by=person).update(name="")
-        Names(*members(pk=person.pk).values()).take_out_of(list(_projects(person)))
+        names = names_of(person)
+        Names(names).take_out_of(list(_projects(person)))
         # The id makes way for something that is nobody's, and stays one of a kind within its link.
         CrowdEntry.objects.filter(person=person).update(
             external_id=Concat(Value("erased "), Cast(F("pk"), models.CharField())),
@@ -112,13 +114,16 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         accounts.record(person=person, by=by, before="", after="erased", now=now)
         person.refresh_from_db()
         person.name, person.email, person.time_zone = NAME, None, "UTC"
-        person.personal_settings = {}
+        person.personal_settings, person.former_names = {}, []
         person.set_unusable_password()
         person.is_active = person.is_administrator = False
         person.last_login = None
         person.erased_at = now
         person.session_epoch += 1
         person.save()
+        for job in under_way:  # one that waits has names only where they are codes that it goes by
+            if job.state == Job.State.RUNNING or Names(names).are_in(json.dumps(job.ids, ensure_ascii=False)):
+                Job.objects.filter(pk=job.pk).update(erased=[*(job.erased or ()), names])
 
 
 def _delete_unsubmitted(person: Person) -> None:

@@ -24,7 +24,7 @@ WHERE: Final = {"batch__project__slug": "project", "batch__name": "batch", "item
 
 def export(person: Person, *, now: datetime) -> dict[str, Any]:
     """The person's data by what they are about, times in UTC. Which items were gold, and what is right, is not theirs."""
-    account = {name: getattr(person, name) for name in [*ACCOUNT.split(), "let_back_in_at"]}
+    account = {name: getattr(person, name) for name in [*ACCOUNT.split(), "former_names", "let_back_in_at"]}
     return {
         "format": FORMAT,
         "made_at": now.isoformat(),
