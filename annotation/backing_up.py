@@ -346,12 +346,7 @@ class _PostgreSQL:
 
     def load(self, path: Path) -> None:
         self._run(
-            "pg_restore",
-            "--exit-on-error",
-            "--single-transaction",
-            f"--dbname={_dsn()}",
-            *_PLAIN,
-            str(path),
+            "pg_restore", "--exit-on-error", "--single-transaction", f"--dbname={_dsn()}", *_PLAIN, str(path)
         )
 
     def empty(self) -> None:

@@ -147,11 +147,7 @@ def dialogue(example: tableqa.Example) -> tuple[str, int]:
 
 
 def pending(
-    benchmark: Benchmark,
-    predictions: Predictions,
-    *,
-    keep: Keep | None = None,
-    chosen: Collection[str] = (),
+    benchmark: Benchmark, predictions: Predictions, *, keep: Keep | None = None, chosen: Collection[str] = ()
 ) -> int:
     """How many instances have no prediction. Without `keep` no perturbation is made again, so that this is fast."""
     named: dict[Any, str] = {}

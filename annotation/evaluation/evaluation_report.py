@@ -39,17 +39,7 @@ from tableqa.evaluation import (
     question_scores,
 )
 from tableqa.metrics import Estimate
-from tableqa.sheets import (
-    Cell,
-    Column,
-    Sheet,
-    as_csv,
-    as_latex,
-    as_markdown,
-    as_text,
-    count,
-    text,
-)
+from tableqa.sheets import Cell, Column, Sheet, as_csv, as_latex, as_markdown, as_text, count, text
 from tableqa.side_by_side import POSITIONS, in_order, sheets
 
 FORMATS = {"text": "txt", "json": "json", "markdown": "md", "latex": "tex", "html": "html", "csv": "csv"}
@@ -201,11 +191,7 @@ def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
 
 
 def _bars(
-    name: str,
-    title: str,
-    models: Mapping[str, Evaluation],
-    series: Sequence[Series],
-    most: float,
+    name: str, title: str, models: Mapping[str, Evaluation], series: Sequence[Series], most: float
 ) -> Figure | None:
     kinds = _kinds(models)
     if not kinds or not any(_ends(series)):
@@ -215,10 +201,7 @@ def _bars(
 
 
 BY_PLACE = {
-    "rows": (
-        gettext_noop("Accuracy by position of the answer's rows"),
-        gettext_noop("Position of the rows"),
-    ),
+    "rows": (gettext_noop("Accuracy by position of the answer's rows"), gettext_noop("Position of the rows")),
     "columns": (
         gettext_noop("Accuracy by position of the answer's columns"),
         gettext_noop("Position of the columns"),

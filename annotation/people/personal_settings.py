@@ -19,19 +19,11 @@ from annotation.models import Person
 OPTIONS: Final[Mapping[str, tuple[Promise, Mapping[str, Promise]]]] = {
     "theme": (
         gettext_lazy("Theme"),
-        {
-            "system": gettext_lazy("System"),
-            "light": gettext_lazy("Light"),
-            "dark": gettext_lazy("Dark"),
-        },
+        {"system": gettext_lazy("System"), "light": gettext_lazy("Light"), "dark": gettext_lazy("Dark")},
     ),
     "text_size": (
         gettext_lazy("Text size"),
-        {
-            "normal": gettext_lazy("Normal"),
-            "large": gettext_lazy("Large"),
-            "larger": gettext_lazy("Larger"),
-        },
+        {"normal": gettext_lazy("Normal"), "large": gettext_lazy("Large"), "larger": gettext_lazy("Larger")},
     ),
     "density": (
         gettext_lazy("Rows of tables"),
@@ -39,11 +31,7 @@ OPTIONS: Final[Mapping[str, tuple[Promise, Mapping[str, Promise]]]] = {
     ),
     "layout": (
         gettext_lazy("Panel of the annotation page"),
-        {
-            "right": gettext_lazy("Right"),
-            "left": gettext_lazy("Left"),
-            "below": gettext_lazy("Below"),
-        },
+        {"right": gettext_lazy("Right"), "left": gettext_lazy("Left"), "below": gettext_lazy("Below")},
     ),
     "click_submits": (
         gettext_lazy("A click on a choice submits"),

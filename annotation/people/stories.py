@@ -606,8 +606,7 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About
         "crowdlink", CrowdLink.objects.all(), "public_id", "name", "project__slug"
     ):
         found["crowdlink", pk] = About(
-            name,
-            reverse("crowd_link", args=[slug, public_id]) if names.by_name else "",
+            name, reverse("crowd_link", args=[slug, public_id]) if names.by_name else ""
         )
     for pk, name, person in rows("crowdentry", CrowdEntry.objects.all(), "link__name", "person"):
         found["crowdentry", pk] = About(gettext("{names}, by {name}").format(names=names(person), name=name))

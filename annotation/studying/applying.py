@@ -252,9 +252,7 @@ def effects(plan: Plan, project: Project, *, uncounted: Collection[str] = ()) ->
     works = {work.name: work for work in plan.study.batches}
     return {
         name: changing.effects(
-            batches[name],
-            _changeable(works[name], project, batches[name]),
-            counted=name not in uncounted,
+            batches[name], _changeable(works[name], project, batches[name]), counted=name not in uncounted
         )
         for name in names
     }

@@ -59,12 +59,7 @@ def missing(project: Project) -> list[Missing]:
         .order_by("pk")
     )
     counts = assigning.progress(batches)
-    return [
-        *_work(batches, counts),
-        *_runs(project),
-        *_unchecked(project, batches),
-        *_people(project),
-    ]
+    return [*_work(batches, counts), *_runs(project), *_unchecked(project, batches), *_people(project)]
 
 
 def missing_for(person: Person, project: Project) -> list[Missing]:
@@ -231,9 +226,7 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
             )
             if batch.closed_at
             else ngettext(
-                "{number} item has too few responses.",
-                "{number} items have too few responses.",
-                number,
+                "{number} item has too few responses.", "{number} items have too few responses.", number
             )
         )
         yield Missing(batch.name, words.format(number=_n(number)), number, "responses", (batch.public_id,))
@@ -245,11 +238,7 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
         )
         yield Missing(batch.name, words.format(number=_n(number)), number)
     if number := found["adjudication"]:
-        words = ngettext(
-            "{number} item needs adjudication.",
-            "{number} items need adjudication.",
-            number,
-        )
+        words = ngettext("{number} item needs adjudication.", "{number} items need adjudication.", number)
         yield Missing(batch.name, words.format(number=_n(number)), number, "adjudication", (batch.public_id,))
 
 

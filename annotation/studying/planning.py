@@ -873,9 +873,7 @@ class _WorkComparison(_Supply):
             yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
         if gone := len({one.example for one in there.gold} - {one.example for one in wanted.gold}):
             words = ngettext(
-                "{gone} gold item is not in the file.",
-                "{gone} gold items are not in the file.",
-                gone,
+                "{gone} gold item is not in the file.", "{gone} gold items are not in the file.", gone
             ).format(gone=gone)
             yield self.say("leave", "gold", wanted.name, words, place)
 

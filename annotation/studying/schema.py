@@ -62,11 +62,7 @@ _GOLD_ITEMS = _list(
         ["example", "response"],
         example={"type": "string", "description": "id of the example in the source"},
         response={"type": "object", "description": "data of the gold answer"},
-        why={
-            "type": "string",
-            "maxLength": gold.LONGEST_WHY,
-            "description": "shown as feedback",
-        },
+        why={"type": "string", "maxLength": gold.LONGEST_WHY, "description": "shown as feedback"},
         source=_with(_NAME, "any source of the project; needed if several sources have this id"),
         inputs={
             "type": "object",
@@ -208,10 +204,7 @@ SCHEMA: Final[dict[str, Any]] = {
                     "type": "string",
                     "description": "questions file, relative to the study file; only on the command line",
                 },
-                tables={
-                    "type": "string",
-                    "description": "folder of tables, if not next to the file",
-                },
+                tables={"type": "string", "description": "folder of tables, if not next to the file"},
                 split={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"},
                 limit={
                     "type": "integer",
