@@ -75,7 +75,8 @@ def made(batch: Batch) -> list[Made]:
         "annotation__provenance", "item__batch", "item__example__stored_table"
     ).order_by("pk")
     verdicts = _verdicts(batch)
-    decided = dict(batch.items.filter(decision__isnull=False).values_list("pk", "decision__kind"))
+    # A decision of the rule rests on the response itself.
+    adjudicated = set(batch.items.filter(decision__made_by__isnull=False).values_list("pk", flat=True))
     supported = set(
         Annotation.objects.filter(outcomes__decision__item__batch=batch).values_list("pk", flat=True)
     )
@@ -95,7 +96,7 @@ def made(batch: Batch) -> list[Made]:
                 edits=likeness.edits(item.example, perturbed.example) if perturbed else frozenset(),
                 opening=likeness.opening(perturbed.example.question) if perturbed else "",
                 verdict=newest.verdict if newest else None,
-                accepted=annotation.pk in supported if assignment.item_id in decided else None,
+                accepted=annotation.pk in supported if assignment.item_id in adjudicated else None,
                 right_before=newest is not None and is_right_before(newest),
             )
         )
@@ -161,7 +162,7 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
     note = gettext(
         "The server assigned the control group at random. Seconds: active time; medians with "
         "bootstrap intervals (1,000 resamples), rates with Wilson intervals. Accepted: share of "
-        "responses to decided items ({undecided} to undecided ones are left out). Variety: equal numbers of "
+        "responses to adjudicated items ({undecided} to others are left out). Variety: equal numbers of "
         "responses per group ({value}), mean of {draws} samples. Distinct edits and beginnings are shares of all. "
         "Distance is the mean Jaccard distance between edits."
     ).format(value=least or "all", draws=DRAWS, undecided=sum(row.accepted is None for row in rows))

@@ -16,16 +16,17 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import doctor
+from annotation import doctor, immutable
 from annotation.help import help_report, helping, proposing
 from annotation.journeys import adjudicating
-from annotation.models import Annotation, Batch, Item, Job, Proposal, Provenance, Reply, Trial
+from annotation.models import Annotation, Batch, Decision, Item, Job, Proposal, Provenance, Reply, Trial
 from annotation.quality import reporting
 from annotation.refusals import Refused
 from annotation.work import lineage
 from predictor import client
 from predictor.chat import ChatModel
 from tableqa import medians
+from tableqa.proportions import proportion
 from tasks.contract import Proposing, task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
@@ -479,6 +480,25 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
     mara.force_login(world.mara)
     page = mara.get(f"/batches/{batch.public_id}/report/").content.decode()
     assert "With proposals and control group" in page
+
+
+def test_accepted_is_what_a_person_decided_and_not_the_response_itself(world: World) -> None:
+    batch = a_batch(world, help_from={"rules": True}, unhelped=50, size=4)
+    number = 0
+    while (assignment := world.take(batch, "ada")) is not None:
+        number += 1
+        world.answer(assignment, {"question": f"question {number} in my words?", "category": "general"})
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    groups, *_ = help_report.reports(batch)
+
+    assert [line[4] for line in groups.rows[:2]] == [proportion(0, 0)] * 2, "a rule decides by the response"
+    assert "(4 to others are left out)" in groups.note
+    with immutable.writable():
+        Decision.objects.filter(item__batch=batch).update(made_by=world.ivo)
+    groups, *_ = help_report.reports(batch)
+    assert [line[4] for line in groups.rows[:2]] == [proportion(2, 2)] * 2
+    assert "(0 to others are left out)" in groups.note
 
 
 def test_the_cost_of_a_language_model_is_what_all_its_replies_took(world: World, llm: type[Endpoint]) -> None:
