@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation import doctor, jobs, uploads
 from annotation.evaluation import evaluating, evaluation_runs
-from annotation.journeys import releasing, restoring
+from annotation.journeys import importing, labelled_elsewhere, releasing, restoring
 from annotation.models import Job, Upload
 from annotation.studying import applying, yaml_file
 from annotation.transfer import responses
@@ -75,11 +75,36 @@ def restore(world: World) -> Job:
     return restoring.start_restore(project=project, upload=upload, by=world.mara, now=timezone.now())
 
 
+def import_examples(world: World) -> Job:
+    text = '{"id": "1", "question": "when?", "answers": ["1995"], "table": [["Year"], ["1995"]]}\n'
+    questions = SimpleUploadedFile("more.jsonl", text.encode())
+    upload = uploads.keep(project=world.project, file=questions, by=world.mara, now=NOON)
+    return importing.start_import(
+        project=world.project,
+        reader="own",
+        questions=upload,
+        tables=None,
+        by=world.mara,
+        now=timezone.now(),
+        choice={},
+    )
+
+
+def import_labels(world: World) -> Job:
+    batch = world.batch("question_type")
+    text = "example,annotator,label\nnu-0,Kim,extraction\n"
+    file = SimpleUploadedFile("labels.csv", text.encode())
+    upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
+    return labelled_elsewhere.start(batch=batch, upload=upload, by=world.mara, now=timezone.now())
+
+
 STARTS: dict[str, Callable[[World], Job]] = {
     "study": study,
     "import_responses": import_responses,
     "evaluate": evaluate,
     "restore": restore,
+    "import": import_examples,
+    "import_labels": import_labels,
 }
 
 
@@ -90,7 +115,7 @@ def test_a_job_that_meets_a_transient_error_keeps_its_upload(
 ) -> None:
     monkeypatch.setattr(jobs, "_queue", lambda job: None)
     job, real = STARTS[kind](world), jobs.KINDS[kind]
-    upload = Upload.objects.get(pk=job.ids["upload"])
+    upload = Upload.objects.get(pk=job.ids.get("upload", job.ids.get("questions")))
     path = str(upload.file.name)
 
     def locked(*arguments: Any, **more: Any) -> None:
