@@ -385,10 +385,8 @@ def _dsn() -> str:
     from psycopg2.extensions import make_dsn  # where SQLite is used it need not be there
 
     options = connection.settings_dict.get("OPTIONS", {})
-    names = ("connect_timeout", "tcp_user_timeout")
-    limits = {
-        name: value for name, value in options.items() if name in names or name.startswith("keepalives")
-    }
+    limited = ("connect_timeout", "tcp_user_timeout", "keepalives")
+    limits = {name: value for name, value in options.items() if name.startswith(limited)}
     return str(make_dsn(dbname=str(connection.settings_dict["NAME"]), **limits))
 
 
@@ -402,12 +400,10 @@ def _for_clients() -> dict[str, str]:
         "NAME": "PGDATABASE",
     }
     told: dict[str, Any] = connection.settings_dict
-    options = {
-        f"PG{name.upper()}": str(value)
-        for name, value in told.get("OPTIONS", {}).items()
-        if name.startswith("ssl")
-    }
-    return {**os.environ, **options, **{name: str(told[key]) for key, name in names.items() if told.get(key)}}
+    ssl = {name: value for name, value in told.get("OPTIONS", {}).items() if name.startswith("ssl")}
+    values = {f"PG{name.upper()}": value for name, value in ssl.items()}
+    values |= {name: told[key] for key, name in names.items() if told.get(key)}
+    return {**os.environ, **{name: str(value) for name, value in values.items()}}
 
 
 _databases: dict[str, _Database] = {"sqlite": _SQLite(), "postgresql": _PostgreSQL()}

@@ -140,8 +140,8 @@ class Names:
                 rows = inventory.model_of(table)._default_manager.all()
                 rows = rows.filter(**{f"{path}__in": projects}) if path else rows
                 if column == "job.ids":
-                    for job in rows.exclude(state__in=Job.FINISHED).order_by("pk"):
-                        rows.filter(pk=job.pk).update(ids=self._free(job.ids))
+                    for key, ids in rows.exclude(state__in=Job.FINISHED).values_list("pk", "ids"):
+                        rows.filter(pk=key).update(ids=self._free(ids))
                     rows = rows.filter(state__in=Job.FINISHED)
                 self.replace(rows, field)
         staged = StagedAnnotator.objects.filter(label_import__batch__project__in=projects)

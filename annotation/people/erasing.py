@@ -9,7 +9,6 @@ after has the same numbers.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import models, transaction
@@ -42,40 +41,23 @@ from annotation.models import (
 from annotation.people import accounts
 
 
-@dataclass(frozen=True)
-class Effect:
-    """What erasing somebody's data would do, in numbers: said before it is done."""
-
-    projects: int
-    leases: int
-    drafts: int
-    checks: int
-    tokens: int
-    crowd: bool
-    submitted: int
-    releases: int
-    texts: int
-
-
-def effect(person: Person) -> Effect:
-    """What would go (leases, drafts, checks, tokens, ids of a crowd) and what stays (responses, releases, texts written)."""
+def effect(person: Person) -> dict[str, int]:
+    """How much would go (leases, drafts, checks, tokens, ids of a crowd) and stay (responses, releases, texts written)."""
     mine = Assignment.objects.filter(person=person)
     projects = Membership.objects.filter(person=person).values("project")
-    return Effect(
-        projects=Membership.objects.filter(person=person, removed_at__isnull=True).count(),
-        leases=mine.filter(state=Assignment.State.LEASED).count(),
-        drafts=Draft.objects.filter(assignment__person=person).count(),
-        checks=Try.objects.filter(assignment__person=person, kind=Try.Kind.PERSON).count(),
-        tokens=ApiToken.objects.filter(person=person).count(),
-        crowd=CrowdEntry.objects.filter(person=person).exists(),
-        submitted=Annotation.objects.filter(assignment__person=person, response__isnull=False)
-        .values("assignment")
-        .distinct()
-        .count(),
-        releases=Release.objects.filter(project__in=projects, ready_at__isnull=False).count(),
-        texts=Flag.objects.filter(Q(assignment__person=person) | Q(made_by=person)).count()
+    submitted = Annotation.objects.filter(assignment__person=person, response__isnull=False)
+    return {
+        "projects": Membership.objects.filter(person=person, removed_at__isnull=True).count(),
+        "leases": mine.filter(state=Assignment.State.LEASED).count(),
+        "drafts": Draft.objects.filter(assignment__person=person).count(),
+        "checks": Try.objects.filter(assignment__person=person, kind=Try.Kind.PERSON).count(),
+        "tokens": ApiToken.objects.filter(person=person).count(),
+        "crowd": CrowdEntry.objects.filter(person=person).exists(),
+        "submitted": submitted.values("assignment").distinct().count(),
+        "releases": Release.objects.filter(project__in=projects, ready_at__isnull=False).count(),
+        "texts": Flag.objects.filter(Q(assignment__person=person) | Q(made_by=person)).count()
         + Inquiry.objects.filter(asked_by=person).count(),
-    )
+    }
 
 
 def erase(*, person: Person, by: Person, now: datetime) -> None:

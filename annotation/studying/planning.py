@@ -197,15 +197,11 @@ class Plan:
     @property
     def money(self) -> dict[str, float]:
         """What it comes to, by currency, if all items go on."""
-        return _by_currency((cost.currency, cost.money) for cost in self.costs)
-
-
-def _by_currency(amounts: Iterable[tuple[str, float | None]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for currency, amount in amounts:
-        if amount is not None:
-            found[currency] = found.get(currency, 0) + amount
-    return found
+        sums: dict[str, float] = {}
+        for cost in self.costs:
+            if cost.money is not None:
+                sums[cost.currency] = sums.get(cost.currency, 0) + cost.money
+        return sums
 
 
 def plan(
@@ -224,7 +220,8 @@ def plan(
     if standing is None:
         words = gettext("a new project, “{name}”.").format(name=study.name)
         changes.append(_change("add", study, "project", study.slug, words))
-        standing = Standing(_blank(study), predictors=predictors or {})
+        blank = Study(slug=study.slug, name=study.name, time_zone=study.time_zone)
+        standing = Standing(blank, predictors=predictors or {})
     fresh = bool(changes)
     study, stays = _completed(study, standing.study)
     project = _ProjectComparison(study, standing, looked)
@@ -258,11 +255,6 @@ def in_order(study: Study) -> list[tuple[str, int]]:
     for place in range(len(study.batches)):
         add(place)
     return found + [("perturbation", place) for place, run in enumerate(study.runs) if run.feeds_from]
-
-
-def _blank(study: Study) -> Study:
-    """The project as `create_project` makes it for this study."""
-    return Study(slug=study.slug, name=study.name, time_zone=study.time_zone)
 
 
 def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
@@ -362,6 +354,10 @@ class _Comparison:
     def say(self, verb: Verb, section: str, name: str, words: str, place: int = 0) -> Change:
         return _change(verb, self.study, section, name, words, place)
 
+    def files(self, place: int) -> Looked:
+        """What was found of the files of a source."""
+        return (self.looked or {}).get(place, Looked())
+
     def has_source(self, name: str) -> bool:
         return any(one.name == name for one in (*self.study.sources, *self.there.sources))
 
@@ -382,16 +378,15 @@ class _Comparison:
         """The example of this id in each source that has it, or will once its files are imported."""
         found = dict(self.standing.named.get(name, {}))
         for place, source in enumerate(self.study.sources):
-            looked = (self.looked or {}).get(place, Looked())
-            if name in looked.named:
-                found.setdefault(source.name, looked.named[name])
+            if name in self.files(place).named:
+                found.setdefault(source.name, self.files(place).named[name])
         return found
 
     def unread_files(self) -> bool:
         """Whether there are sources of which nobody knows the examples yet."""
         there = {one.name for one in self.there.sources}
         return any(
-            source.name not in there and not (self.looked or {}).get(place, Looked()).checksum
+            source.name not in there and not self.files(place).checksum
             for place, source in enumerate(self.study.sources)
         )
 
@@ -443,7 +438,7 @@ class _Comparison:
         if of == "originals":
             for place, source in enumerate(self.study.sources):
                 known = {one.checksum for one in self.there.sources if one.name == name}
-                looked = (self.looked or {}).get(place, Looked())
+                looked = self.files(place)
                 if source.name == name and looked.checksum and looked.checksum not in known:
                     found = max(found, looked.examples)
         return found
@@ -463,31 +458,24 @@ class _ProjectComparison(_Comparison):
             differ.append(gettext("data statement"))
         if differ:
             yield self.say("change", "project", there.slug, f"{'; '.join(differ)}.")
-        if wanted.consent != there.consent:
-            if wanted.consent:
-                what = (
-                    gettext("a new version: annotators are asked again before their next item.")
-                    if there.consent
-                    else gettext("a text.")
-                )
-                yield self.say("change" if there.consent else "add", "consent", "", what)
-            else:
-                words = gettext("the project asks for consent; the file does not mention it.")
-                yield self.say("leave", "consent", "", words)
+        if not wanted.consent and there.consent:
+            words = gettext("the project asks for consent; the file does not mention it.")
+            yield self.say("leave", "consent", "", words)
+        elif wanted.consent and not there.consent:
+            yield self.say("add", "consent", "", gettext("a text."))
+        elif wanted.consent != there.consent:
+            words = gettext("a new version: annotators are asked again before their next item.")
+            yield self.say("change", "consent", "", words)
         yield from self.task_types()
         for key, text in wanted.guidelines.items():
             usual = self.usual_guidelines(key)
             before = there.guidelines.get(key, usual)
             if text != before:
-                again = wanted.must_read and not fresh
-                said = [
-                    gettext("a new version.")
-                    if key in there.guidelines
-                    else gettext("replaces the text of the task type.")
-                ]
-                if again:
-                    said.append(gettext("Annotators read them again before their next item."))
-                yield self.say("change", "guidelines", key, " ".join(said))
+                replaced = gettext("replaces the text of the task type.")
+                words = gettext("a new version.") if key in there.guidelines else replaced
+                if wanted.must_read and not fresh:
+                    words += " " + gettext("Annotators read them again before their next item.")
+                yield self.say("change", "guidelines", key, words)
 
     def usual_guidelines(self, key: str) -> str:
         """The guidelines that come with a task type; "" where there is none of this name."""
@@ -527,80 +515,69 @@ class _ProjectComparison(_Comparison):
 
     def source(self, place: int, wanted: SourceFile) -> Iterator[Change]:
         found = [one for one in self.there.sources if one.name == wanted.name]
-        looked = (self.looked or {}).get(place, Looked())
-        for one in found:
-            if one.reader != wanted.reader:
-                words = gettext(
-                    "the source of this name in the project uses the reader {reader}, not {wanted}. Rename "
-                    "this one."
-                ).format(reader=one.reader, wanted=wanted.reader)
-                yield self.say("cannot", "source", wanted.name, words, place)
-                return
-        checksums = {one.checksum for one in found}
-        if looked.wrong:
-            if not found:
-                yield self.say("cannot", "source", wanted.name, looked.wrong, place)
-            return
+        verb: Verb = "cannot"
+        looked = self.files(place)
         known = wanted.checksum or looked.checksum
-        if known in checksums or (found and not known):
+        if other := next((one.reader for one in found if one.reader != wanted.reader), ""):
+            words = gettext(
+                "the source of this name in the project uses the reader {reader}, not {wanted}. Rename "
+                "this one."
+            ).format(reader=other, wanted=wanted.reader)
+        elif found and (looked.wrong or not known):
             return
-        if wanted.checksum and looked.checksum and wanted.checksum != looked.checksum:
+        elif looked.wrong:
+            words = looked.wrong
+        elif any(one.checksum == known for one in found):
+            return
+        elif wanted.checksum and looked.checksum and wanted.checksum != looked.checksum:
             words = gettext("{path} does not contain the data of the study (the checksum differs).").format(
                 path=wanted.path
             )
-            yield self.say("cannot", "source", wanted.name, words, place)
         elif looked.checksum:
-            words = ngettext(
-                "import {path}, {number} example.", "import {path}, {number} examples.", looked.examples
-            ).format(path=wanted.path or wanted.name, number=_n(looked.examples))
-            yield self.say("add", "source", wanted.name, words, place)
+            verb, words = (
+                "add",
+                ngettext(
+                    "import {path}, {number} example.", "import {path}, {number} examples.", looked.examples
+                ).format(path=wanted.path or wanted.name, number=_n(looked.examples)),
+            )
         elif self.looked is None:
             words = gettext(
                 "not in the project. Import it on the page Sources under this name, then come back."
             )
-            yield self.say("cannot", "source", wanted.name, words, place)
         else:
+            names = [source.name for source in self.study.sources]
             words = gettext(
                 "not in the project. Give the path of its files: path in the file, or --source "
                 "'{name}=PATH' on the command line."
-            ).format(name=wanted.name if self.names_one_source(wanted.name) else place + 1)
-            yield self.say("cannot", "source", wanted.name, words, place)
-
-    def names_one_source(self, name: str) -> bool:
-        """Whether only one source of the study has this name."""
-        return [source.name for source in self.study.sources].count(name) == 1
+            ).format(name=wanted.name if names.count(wanted.name) == 1 else place + 1)
+        yield self.say(verb, "source", wanted.name, words, place)
 
     def people(self) -> Iterator[Change]:
         for place, one in enumerate(self.study.people):
             roles = frozenset(one.roles)
-            has, asked, gone = (
-                one.among(self.standing.people),
-                one.among(self.standing.invited),
-                one.among(self.standing.removed),
-            )
-            if has is None and asked is None and gone is not None:
-                words = gettext(
-                    "removed on {day}. To add this person again, create a link on the page People."
-                ).format(day=gone)
-                yield self.say("leave", "person", one.name, words, place)
-            elif has is None and asked is None:
-                words = gettext("a personal link to join as {roles}.").format(roles=_roles(one.roles))
-                yield self.say("invite", "person", one.name, words, place)
-            elif has is not None and not roles <= has:
+            verb: Verb = "leave"
+            standing, words = self.standing, ""
+            has, asked = one.among(standing.people), one.among(standing.invited)
+            if has is not None and not roles <= has:
                 more = _roles(role for role in one.roles if role not in has)
-                yield self.say(
-                    "change", "person", one.name, gettext("also {roles}.").format(roles=more), place
-                )
-            elif has is None and asked is not None and not roles <= asked:
-                words = gettext(
-                    "the existing link gives {roles}; add more roles after the person has joined."
-                ).format(roles=_roles(sorted(asked)))
-                yield self.say("leave", "person", one.name, words, place)
+                verb, words = "change", gettext("also {roles}.").format(roles=more)
             elif has is not None and has - roles:
                 words = gettext(
                     "also has the roles {roles} in the project; they are not in the file."
                 ).format(roles=_roles(sorted(has - roles)))
-                yield self.say("leave", "person", one.name, words, place)
+            elif has is None and asked is None and (gone := one.among(standing.removed)) is not None:
+                words = gettext(
+                    "removed on {day}. To add this person again, create a link on the page People."
+                ).format(day=gone)
+            elif has is None and asked is None:
+                words = gettext("a personal link to join as {roles}.").format(roles=_roles(one.roles))
+                verb = "invite"
+            elif has is None and asked is not None and not roles <= asked:
+                words = gettext(
+                    "the existing link gives {roles}; add more roles after the person has joined."
+                ).format(roles=_roles(sorted(asked)))
+            if words:
+                yield self.say(verb, "person", one.name, words, place)
 
 
 class _Supply(_Comparison):
@@ -794,16 +771,11 @@ class _WorkComparison(_Supply):
         there = self.planned.get(wanted.name)
         if not wrong and there is None and (words := self.waits(wanted)):
             self.waiting.add(wanted.name)
-            yield self.say("wait", "batch", wanted.name, words, place)
-            return
-        if not wrong and there is None and (words := self.nothing_made(wanted)):
-            wrong.append(self.say("cannot", "batch", wanted.name, words, place))
-        if not wrong:
-            wrong += self.examples_of(place, wanted)
-        if not wrong:
-            wrong += self.unknown_of(place, wanted)
-        yield from wrong
-        if wrong:
+            wrong = [self.say("wait", "batch", wanted.name, words, place)]
+        elif not wrong and there is None and (words := self.nothing_made(wanted)):
+            wrong = [self.say("cannot", "batch", wanted.name, words, place)]
+        if wrong := wrong or list(self.examples_of(place, wanted)) or list(self.unknown_of(place, wanted)):
+            yield from wrong
             return
         if there is None:
             words = _in_words(wanted, self.number(wanted), self.correct(wanted), self.needed(wanted))
@@ -894,18 +866,13 @@ class _WorkComparison(_Supply):
     def opening(self, place: int, wanted: Work) -> Change:
         """Opening a planned batch; a split waits until there are people enough for its shares."""
         here, needed = self.annotators(), wanted.overlap
-        if wanted.strategy != "split":
-            return self.say("open", "open", wanted.name, gettext("annotators get its items."), place)
         counts = self.standing.batches.get(wanted.name)
-        items: int | None
-        if counts is not None:
-            items = counts.items - counts.gold
-        else:
-            items, _ = self.items(dataclasses.replace(wanted, feeds_from=""), {})
+        drawn, _ = self.items(dataclasses.replace(wanted, feeds_from=""), {})
+        items = drawn if counts is None else counts.items - counts.gold
         limit = wanted.caps.get("items")
         if limit is not None and items:
             needed = max(needed, -(-items * wanted.overlap // limit))
-        if here >= needed:
+        if wanted.strategy != "split" or here >= needed:
             return self.say("open", "open", wanted.name, gettext("annotators get its items."), place)
         if needed > wanted.overlap:
             words = gettext(
@@ -955,12 +922,8 @@ class _WorkComparison(_Supply):
                 break
             names |= set(other.sources)
             before = other.feeds_from
-        looked = self.looked or {}
-        in_files = {
-            source.name
-            for place, source in enumerate(self.study.sources)
-            if looked.get(place, Looked()).has_sentences
-        }
+        sources = enumerate(self.study.sources)
+        in_files = {source.name for place, source in sources if self.files(place).has_sentences}
         return names & (in_files | self.standing.with_sentences)
 
 

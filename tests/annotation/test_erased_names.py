@@ -175,7 +175,12 @@ def test_the_name_leaves_the_codes_of_a_job_when_it_ends(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    monkeypatch.setitem(jobs.KINDS, "study", lambda job, progress: seen.append(job.ids["column"]) or {})
+
+    def work(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+        seen.append(job.ids["column"])
+        return {}
+
+    monkeypatch.setitem(jobs.KINDS, "study", work)
     job = job_of(world, "study", {"column": NAME})
 
     erasing.erase(person=world.ada, by=world.ada, now=LATER)
