@@ -36,8 +36,8 @@ _CODES: Final = ["what", "currency", "predictor", "reader", "tool", "kind", "sta
 """Keys whose values are code wherever they stand: jobs go by them, and pay is worked out from them."""
 _SETTINGS: Final = ("pay", "time_zone")
 """Changes of the log whose values before and after are code."""
-_FREE: Final = ("name", "note", "people")
-"""Keys of a job's ids whose values people wrote; the job does its work by all others."""
+_FREE: Final = ("note", "people")
+"""Keys of a job's ids whose values people wrote, as is the name of an evaluation; the job does its work by all others."""
 _KEY_OF_CODE: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 LONG: Final = 6
 """Ids of a platform that are shorter are looked for if they have letters and digits: others are words of any text."""
@@ -66,11 +66,15 @@ class Names:
     def __init__(self, *people: Iterable[Any]) -> None:
         """`people`: of each the values of `COLUMNS`."""
         self.words = [word for person in people for word in _words(*person)]
+        self.parts = {
+            max(re.split(r"[\W_]+", form), key=len) for word in self.words for form in _forms_of(word)
+        }
         patterns = {pattern for word in self.words for pattern in _patterns_of(word)}
         self.pattern = re.compile("|".join(sorted(patterns, key=lambda one: (-len(one), one))) or r"(?!)")
 
     def are_in(self, text: str) -> bool:
-        return bool(self.pattern.search(text.translate(_FOLDING)))
+        folded = _folded(text)
+        return any(part in folded for part in self.parts) and bool(self.pattern.search(folded))
 
     def replace(self, rows: QuerySet[Any], field: str, by: str | None = None) -> None:
         """Replace the names in a column of text or JSON of these rows; with `by`, replace the whole text."""
@@ -103,12 +107,11 @@ class Names:
         return value
 
     def _replaced(self, text: str) -> str:
-        matches = list(self.pattern.finditer(text.translate(_FOLDING)))
-        if not matches:
+        if not self.are_in(text):
             return text
         ends = list(accumulate(len(letter.translate(_FOLDING)) for letter in text))
         parts, begin = [], 0
-        for match in matches:
+        for match in self.pattern.finditer(_folded(text)):
             parts += [text[begin : bisect_right(ends, match.start())], NAME]
             begin = bisect_right(ends, match.end() - 1) + 1
             while begin < len(text) and ends[begin] == ends[begin - 1]:
@@ -121,7 +124,7 @@ class Names:
             key: self._free(value)
             if key == "mapping"
             else self.without(value, of_people=key == "people")
-            if key in _FREE
+            if key in _FREE or (key == "name" and "release" in ids)
             else value
             for key, value in ids.items()
         }
@@ -171,6 +174,17 @@ def names_of(person: Person) -> list[Any]:
     return list(Person.objects.values_list(*COLUMNS).get(pk=person.pk))
 
 
+def _folded(text: str) -> str:
+    return text.lower().replace("`", "'") if text.isascii() else text.translate(_FOLDING)
+
+
+def _forms_of(word: str) -> set[str]:
+    """Folded forms of a name: as it is, and with umlauts spelled out."""
+    composed = unicodedata.normalize("NFC", word)
+    typed = (composed, unicodedata.normalize("NFD", word), composed.casefold().translate(_SPELLED_OUT))
+    return set(map(_folded, typed))
+
+
 def _patterns_of(word: str) -> Iterator[str]:
     """Patterns of a name as others type it, in folded text: "Ottilie Quandt", "Quandt, Ottilie"; "Müller", "Mueller"."""
     composed = unicodedata.normalize("NFC", word)
@@ -178,8 +192,7 @@ def _patterns_of(word: str) -> Iterator[str]:
     is_wide = [
         len(composed) > 1 and east_asian_width(letter) == "W" for letter in (composed[0], composed[-1])
     ]
-    typed = (composed, unicodedata.normalize("NFD", word), composed.casefold().translate(_SPELLED_OUT))
-    for folded in {form.translate(_FOLDING) for form in typed}:
+    for folded in _forms_of(word):
         parts = [re.escape(part).replace(r"\-", r"[-\s]+") for part in re.split(r"[,\s]+", folded) if part]
         for first in range(len(parts)):
             pattern = r"[,\s]+".join(parts[first:] + parts[:first])

@@ -139,7 +139,10 @@ def responses(name: str) -> dict[str, Any]:
 def others(ids: dict[str, Any]) -> dict[str, Any]:
     """What a job goes by: all but what people wrote."""
     mapping = {key: value for key, value in ids.get("mapping", {}).items() if key != "people"}
-    return {**{key: value for key, value in ids.items() if key not in ("name", "note")}, "mapping": mapping}
+    return {
+        **{key: value for key, value in ids.items() if key != "name" or "state" in ids},
+        "mapping": mapping,
+    }
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
@@ -150,7 +153,7 @@ def others(ids: dict[str, Any]) -> dict[str, Any]:
         ("import", reading),
         ("import_responses", responses),
         ("ask_originals", lambda name: {"sources": [1], "of": name, "task_type": name, "predictor": name}),
-        ("index", lambda name: {"name": "tables", "state": name}),
+        ("index", lambda name: {"name": name, "state": name}),
         ("snapshot", lambda name: {"parts": {name: [1]}}),
     ],
 )
