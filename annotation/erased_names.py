@@ -14,6 +14,7 @@ from urllib.parse import unquote_plus
 from django.db.models import QuerySet
 
 from annotation import immutable, inventory
+from annotation.bulk import among
 from annotation.models import (
     IndexedItem,
     Invitation,
@@ -65,12 +66,10 @@ class Names:
 
     def __init__(self, *people: Iterable[Any]) -> None:
         """`people`: of each the values of `COLUMNS`."""
-        self.words = [word for person in people for word in _words(*person)]
-        self.parts = {
-            max(re.split(r"[\W_]+", form), key=len) for word in self.words for form in _forms_of(word)
-        }
-        patterns = {pattern for word in self.words for pattern in _patterns_of(word)}
-        self.pattern = re.compile("|".join(sorted(patterns, key=lambda one: (-len(one), one))) or r"(?!)")
+        forms = {form for person in people for word in _words(*person) for form in _forms_of(word)}
+        self.parts = {part for part, _ in forms}
+        patterns = sorted({pattern for _, pattern in forms}, key=lambda pattern: (-len(pattern), pattern))
+        self.pattern = re.compile("|".join(patterns) or r"(?!)")
 
     def are_in(self, text: str) -> bool:
         folded = _folded(text)
@@ -134,7 +133,7 @@ class Names:
 
         Invitations that nobody has accepted name whom they are for: of any project, for nobody else may know of them.
         """
-        if not self.words:
+        if not self.parts:
             return
         self.replace(Invitation.objects.all(), "name", by="")
         with immutable.writable():
@@ -164,39 +163,32 @@ class Names:
             indexed = IndexedItem.objects.filter(item__batch__project=state.project_id)
             texts = indexed.values_list("pk", "responded").iterator()
             # The next look at the project indexes them anew.
-            indexed.filter(pk__in=[key for key, text in texts if self.are_in(text)]).delete()
+            indexed.filter(among("pk", [key for key, text in texts if self.are_in(text)])).delete()
             state.items_count = indexed.count()
             state.save(update_fields=["items_count"])
-
-
-def names_of(person: Person) -> list[Any]:
-    """The values of `COLUMNS`."""
-    return list(Person.objects.values_list(*COLUMNS).get(pk=person.pk))
 
 
 def _folded(text: str) -> str:
     return text.lower().replace("`", "'") if text.isascii() else text.translate(_FOLDING)
 
 
-def _forms_of(word: str) -> set[str]:
-    """Folded forms of a name: as it is, and with umlauts spelled out."""
+def _forms_of(word: str) -> Iterator[tuple[str, str]]:
+    """Forms in which others type a name ("Ottilie Quandt", "Quandt, Ottilie"; "Müller", "Mueller"), for folded text.
+
+    Of each the longest part, which is quick to look for, and a pattern.
+    """
     composed = unicodedata.normalize("NFC", word)
     typed = (composed, unicodedata.normalize("NFD", word), composed.casefold().translate(_SPELLED_OUT))
-    return set(map(_folded, typed))
-
-
-def _patterns_of(word: str) -> Iterator[str]:
-    """Patterns of a name as others type it, in folded text: "Ottilie Quandt", "Quandt, Ottilie"; "Müller", "Mueller"."""
-    composed = unicodedata.normalize("NFC", word)
     # In Chinese, Japanese and Korean no space is beside a name.
     is_wide = [
         len(composed) > 1 and east_asian_width(letter) == "W" for letter in (composed[0], composed[-1])
     ]
-    for folded in _forms_of(word):
+    for folded in map(_folded, typed):
         parts = [re.escape(part).replace(r"\-", r"[-\s]+") for part in re.split(r"[,\s]+", folded) if part]
         for first in range(len(parts)):
             pattern = r"[,\s]+".join(parts[first:] + parts[:first])
-            yield f"{'' if is_wide[0] else _BEGIN}{pattern}{'' if is_wide[1] else _END}"
+            pattern = f"{'' if is_wide[0] else _BEGIN}{pattern}{'' if is_wide[1] else _END}"
+            yield max(re.split(r"[\W_]+", folded), key=len), pattern
 
 
 def _words(name: str, email: str | None, former: Iterable[str], *ids: str | None) -> list[str]:

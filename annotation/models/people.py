@@ -77,10 +77,11 @@ class Person(AbstractBaseUser):
 
     def change(self, *, name: str, email: str | None) -> None:
         """Change name and address, and keep the former ones. Not saved."""
-        names, changed = (self.name, self.email), (name.strip(), email and email.strip().lower())
-        former = [value for value in names if value and value not in (*changed, *self.former_names)]
-        self.former_names = [*self.former_names, *former]
-        self.name, self.email = changed[0], changed[1] or None
+        names = [*self.former_names, self.name, self.email]
+        self.name, self.email = name.strip(), (email or "").strip().lower() or None
+        self.former_names = [
+            one for one in dict.fromkeys(names) if one not in ("", None, self.name, self.email)
+        ]
 
     @property
     def has_sign_in(self) -> bool:

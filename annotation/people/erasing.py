@@ -17,7 +17,7 @@ from django.db.models.functions import Cast, Concat
 from django.utils.translation import gettext
 
 from annotation import immutable, jobs
-from annotation.erased_names import NAME, Names, names_of
+from annotation.erased_names import COLUMNS, NAME, Names
 from annotation.journeys import setting_up
 from annotation.models import (
     Annotation,
@@ -43,18 +43,16 @@ from annotation.people import accounts
 
 def effect(person: Person) -> dict[str, int]:
     """How much would go (leases, drafts, checks, tokens, ids of a crowd) and stay (responses, releases, texts written)."""
-    mine = Assignment.objects.filter(person=person)
-    projects = Membership.objects.filter(person=person).values("project")
     submitted = Annotation.objects.filter(assignment__person=person, response__isnull=False)
     return {
         "projects": Membership.objects.filter(person=person, removed_at__isnull=True).count(),
-        "leases": mine.filter(state=Assignment.State.LEASED).count(),
+        "leases": Assignment.objects.filter(person=person, state=Assignment.State.LEASED).count(),
         "drafts": Draft.objects.filter(assignment__person=person).count(),
         "checks": Try.objects.filter(assignment__person=person, kind=Try.Kind.PERSON).count(),
         "tokens": ApiToken.objects.filter(person=person).count(),
         "crowd": CrowdEntry.objects.filter(person=person).exists(),
         "submitted": submitted.values("assignment").distinct().count(),
-        "releases": Release.objects.filter(project__in=projects, ready_at__isnull=False).count(),
+        "releases": Release.objects.filter(project__in=_projects(person), ready_at__isnull=False).count(),
         "texts": Flag.objects.filter(Q(assignment__person=person) | Q(made_by=person)).count()
         + Inquiry.objects.filter(asked_by=person).count(),
     }
@@ -85,7 +83,7 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         _delete_unsubmitted(person)
         ApiToken.objects.filter(person=person).delete()
         Invitation.objects.filter(accepted_by=person).update(name="")
-        names = names_of(person)
+        names = list(Person.objects.values_list(*COLUMNS).get(pk=person.pk))
         Names(names).take_out_of(list(_projects(person)))
         # The id makes way for something that is nobody's, and stays one of a kind within its link.
         CrowdEntry.objects.filter(person=person).update(

@@ -358,16 +358,13 @@ class _Comparison:
         """What was found of the files of a source."""
         return (self.looked or {}).get(place, Looked())
 
-    def has_source(self, name: str) -> bool:
-        return any(one.name == name for one in (*self.study.sources, *self.there.sources))
-
     def names(
         self, section: str, place: int, name: str, sources: Sequence[str], *batches: str
     ) -> Iterator[Change]:
         """Sources and batches that something names have to be somewhere."""
+        there = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
         for one in sources:
-            if not self.has_source(one):
-                there = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
+            if one not in there:
                 yield self.say("cannot", section, name, unknown(gettext("source"), one, there), place)
         for one in filter(None, batches):
             if one not in self.wanted and one not in self.planned:
@@ -508,10 +505,8 @@ class _ProjectComparison(_Comparison):
         for place, wanted in enumerate(self.study.sources):
             yield from self.source(place, wanted)
         named = {one.name for one in self.study.sources}
-        for one in self.there.sources:
-            if one.name not in named:
-                yield self.say("leave", "source", one.name, gettext("not in the file."))
-                named.add(one.name)
+        for name in dict.fromkeys(one.name for one in self.there.sources if one.name not in named):
+            yield self.say("leave", "source", name, gettext("not in the file."))
 
     def source(self, place: int, wanted: SourceFile) -> Iterator[Change]:
         found = [one for one in self.there.sources if one.name == wanted.name]
@@ -748,8 +743,7 @@ class _WorkComparison(_Supply):
         yield self.say("add", "perturbation", run.name, _run_in_words(run), place)
 
     def same_run(self, wanted: Run, there: Run) -> bool:
-        every = {one.name for one in self.there.sources}
-        of = set(wanted.sources) or every
+        of = set(wanted.sources) or {one.name for one in self.there.sources}
         named = set(there.sources) >= of if not wanted.sources else set(there.sources) == of
         same = dataclasses.replace(wanted, sources=()) == dataclasses.replace(there, sources=())
         return same and named
