@@ -151,13 +151,7 @@ def _annotate(
                 annotating.give_back(assignment=assignment, now=now)
                 break
             task, item = batch.task(), assignment.plain_item
-            response = {
-                "type": task.key,
-                "variant": item.variant,
-                "version": task.version,
-                "base": item.base,
-                "data": data,
-            }
+            response = task.unparsed_envelope(data, item)
             annotating.submit(assignment=assignment, response=response, now=now)
 
 

@@ -279,7 +279,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
         if not waits:
             problems = [Problem("", "decided", _was_decided(item))]
         elif action == "submit" and not problems:
-            response = {**_envelope(task, data, plain), **_base(request)}
+            response = {**task.unparsed_envelope(data, plain), **_base(request)}
             following = _behind(person, item)
             problems = _decide(request, item, person, response, [base] if data_of_base else [])
             if not problems:
@@ -348,7 +348,7 @@ def _own_assignment(
     item: Item, task: TaskType, plain: PlainItem, data: Mapping[str, Any], base: str
 ) -> dict[str, Any]:
     """The payload of the annotation page for an item without an assignment."""
-    response = _envelope(task, data, plain)
+    response = task.unparsed_envelope(data, plain)
     draft = {"revision": 1, "response": response, "saved_at": timezone.now().isoformat()} if data else None
     return {
         **task.presented(plain),
@@ -596,16 +596,6 @@ def _entered(
     except OperationError as error:
         return data, [Problem("operations", error.code, str(error))]
     return data, []
-
-
-def _envelope(task: TaskType, data: Mapping[str, Any], item: PlainItem) -> dict[str, Any]:
-    return {
-        "type": task.key,
-        "variant": item.variant,
-        "version": task.version,
-        "base": item.base,
-        "data": data,
-    }
 
 
 def _base(request: PageRequest) -> dict[str, str]:

@@ -318,11 +318,9 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         except OperationError as error:
             problems.append(Problem("operations", error.code, str(error)))
     response = {
-        "type": task.key,
-        "variant": item.variant,
+        **task.unparsed_envelope(data, item),
         "version": _version(request, task),
         "base": request.POST.get("base") or item.base,
-        "data": data,
         **({"unsure": True} if "unsure" in request.POST else {}),
     }
     if action != "submit":

@@ -48,13 +48,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
     data: dict[str, Any] = {}
     if request.method == "POST":
         data = task.form_data(request.POST, {})
-        envelope = {
-            "type": task.key,
-            "variant": variant,
-            "version": task.version,
-            "base": exercise.item.base,
-            "data": data,
-        }
+        envelope = task.unparsed_envelope(data, exercise.item)
         feedback = context["feedback"] = practising.judge(task, exercise, envelope, project)
         practising.keep(
             session=request.session,

@@ -43,14 +43,7 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
     context: dict[str, Any] = {}
     if request.method == "POST":
         data = task.form_data(request.POST, {})
-        envelope = {
-            "type": task.key,
-            "variant": batch.variant,
-            "version": task.version,
-            "base": tried.plain.base,
-            "data": data,
-        }
-        context["feedback"] = trying.judge(tried, envelope)
+        context["feedback"] = trying.judge(tried, task.unparsed_envelope(data, tried.plain))
     context |= workbench(
         batch, tried.plain, name=f"try-{tried.number}", data=data, total=total, number=tried.number
     )
@@ -86,7 +79,10 @@ def workbench(
         "assignment": {
             **task.presented(item),
             "id": name,
-            "draft": _draft(batch, item, data) if data else None,
+            # What was entered before, as the page expects a draft that was kept.
+            "draft": {"revision": 0, "response": task.unparsed_envelope(data, item), "saved_at": None}
+            if data
+            else None,
             "annotation": None,
             "progress": {"submitted": number - 1, "total": total},
             "loop": loop,
@@ -97,16 +93,3 @@ def workbench(
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
         "guidelines_html": mark_safe(text),  # nosec
     }
-
-
-def _draft(batch: Batch, item: Item, data: Mapping[str, Any]) -> dict[str, Any]:
-    """What was entered before, as the page expects a draft that was kept."""
-    task = batch.task()
-    envelope = {
-        "type": task.key,
-        "variant": batch.variant,
-        "version": task.version,
-        "base": item.base,
-        "data": data,
-    }
-    return {"revision": 0, "response": envelope, "saved_at": None}

@@ -155,13 +155,12 @@ class Responding(ABC):
 
     def envelope(self, response: Any, item: Item) -> dict[str, Any]:
         """The stored form of a parsed response (JSON)."""
-        return {
-            "type": self.key,
-            "variant": item.variant,
-            "version": self.version,
-            "base": item.base,
-            "data": response_data(response),
-        }
+        return self.unparsed_envelope(response_data(response), item)
+
+    def unparsed_envelope(self, data: Mapping[str, Any], item: Item) -> dict[str, Any]:
+        """The form in which `data` of a response is submitted, before anybody has parsed it."""
+        about = {"type": self.key, "variant": item.variant, "version": self.version, "base": item.base}
+        return {**about, "data": data}
 
     def restore(self, data: Mapping[str, Any]) -> Any:
         """The Response of stored `data` of this version, as it was, without judging it again."""

@@ -134,15 +134,8 @@ def _response(label: Label, item: _Item, task: TaskType) -> dict[str, Any]:
     problems: list[str] = []
     # An option may spell an accent in another way than the file.
     for form in (form for given in label.forms for form in (given, normal(given))):
-        envelope = {
-            "type": task.key,
-            "variant": plain.variant,
-            "version": task.version,
-            "base": plain.base,
-            "data": form,
-        }
         try:
-            return task.envelope(task.receive(envelope, plain), plain)
+            return task.envelope(task.receive(task.unparsed_envelope(form, plain), plain), plain)
         except Invalid as invalid:
             problems = problems or [
                 f"{problem.path}: {problem.message}" if problem.path else problem.message
