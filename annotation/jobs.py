@@ -61,8 +61,9 @@ SILENT = timedelta(seconds=7)
 
 LOOP, MODELS, IMPORTS, PREVIEWS = "loop", "models", "imports", "previews"
 OF_MODELS: Final = ("proposals", "ask_model", "ask_originals", "draw_items", "evaluate")
-OF_IMPORTS: Final = ("import", "restore", "import_responses", "import_labels")
-OF_PREVIEWS: Final = ("preview", "preview_labels", "preview_responses")
+OF_GOLD: Final = ("import_gold", "preview_gold")
+OF_IMPORTS: Final = ("import", "restore", "import_responses", "import_labels", "import_gold")
+OF_PREVIEWS: Final = ("preview", "preview_labels", "preview_responses", "preview_gold")
 OF_FILES: Final = OF_IMPORTS + OF_PREVIEWS
 """Kinds that read files of people. They can be cancelled, and the projects take turns in each queue."""
 QUEUE_OF = {

@@ -21,7 +21,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotation import access
 from annotation.access import Actor, may, where
-from annotation.jobs import OF_PREVIEWS
+from annotation.jobs import OF_GOLD, OF_PREVIEWS
 from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Job, Person, Project, Release
 from annotation.refusals import refuse
 from annotation.roles import Permission
@@ -243,14 +243,18 @@ def sees_counts(person: Person, batch: Batch) -> bool:
 def job(actor: Actor, public_id: str) -> Job:
     """The job; one that decides or follows decisions without its counts, where the actor does not see those of a batch.
 
-    The first records of a file are seen by those who may import it.
+    The first records of a file are seen by those who may import it, and gold by those of them who see it in the batch.
     """
     job = access.job(actor, public_id)
-    tells = job.kind in ("resolve", "perturb") and hidden(
-        actor.person, job.project.batches.all(), Fact.COUNTS
+    batches, of_gold = job.project.batches.all(), job.kind in OF_GOLD
+    if of_gold:
+        batches = batches.filter(pk=job.ids["batch"])
+    tells = job.kind in ("resolve", "perturb", *OF_GOLD) and hidden(
+        actor.person, batches, Fact.GOLD if of_gold else Fact.COUNTS
     )
-    if tells or (job.kind in OF_PREVIEWS and Permission.IMPORT not in may(actor, job.project)):
+    if tells or (job.kind in (*OF_PREVIEWS, *OF_GOLD) and Permission.IMPORT not in may(actor, job.project)):
         job.done, job.total, job.result = 0, 0, {}
+        job.error = "" if of_gold else job.error
     return job
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.forms.uploads import TextFileField
+from annotation.forms.imports import checked_upload
 from annotation.models import Batch
 from annotation.quality import consenting, gold, inquiring
 from annotation.quality.calibrating import LONGEST_REASON
@@ -31,8 +31,8 @@ class ConsentForm(forms.Form):
 class GoldFileForm(forms.Form):
     """Right responses from a file."""
 
-    file = TextFileField(
-        most=8 * 2**20,
+    file = forms.FileField(
+        validators=[checked_upload],
         help_text=gettext_lazy(
             'JSONL: one object with "example", "response" and "why" per line. Or CSV with these columns; '
             "response is JSON, or each response field is a separate column."

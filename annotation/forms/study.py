@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.forms.batches import source_in_words
-from annotation.forms.uploads import TextFileField
 from annotation.models import Source
 from annotation.studying import templates
 from tableqa.guarded_yaml import MAX_BYTES
+from tableqa.readers.reader import START, ReaderError, check_is_text
 
 
 class StudyForm(forms.Form):
     """A study file, in whichever way it comes; what is in it is checked by `annotation.studying`."""
 
-    file = TextFileField(
-        most=MAX_BYTES,
+    file = forms.FileField(
         required=False,
         label=gettext_lazy("Choose a file"),
         help_text=gettext_lazy("YAML, for example study.yaml. It replaces the text below."),
@@ -31,14 +32,31 @@ class StudyForm(forms.Form):
         strip=False,
     )
 
+    def clean_file(self) -> str:
+        """The text of the file, in UTF-8 and of at most `MAX_BYTES`; "" without one."""
+        if not (file := self.cleaned_data["file"]):
+            return ""
+        if file.size > MAX_BYTES:
+            message = gettext("{name} is larger than {value} MB. Split it.")
+            raise ValidationError(message.format(name=file.name, value=MAX_BYTES // 2**20))
+        content: bytes = file.read()
+        try:
+            check_is_text(Path(file.name), content[:START])
+            return content.decode("utf-8-sig")
+        except ReaderError as error:
+            raise ValidationError(str(error)) from None
+        except UnicodeDecodeError:
+            message = gettext("{name} is not UTF-8 text. Save it as UTF-8.")
+            raise ValidationError(message.format(name=file.name)) from None
+
     def clean(self) -> dict[str, Any]:
         """The text of the file; what is pasted counts only where no file is sent."""
         said = super().clean() or {}
         if said.get("file"):
-            _, said["text"] = said["file"]
+            said["text"] = said["file"]
         said["text"] = said.get("text", "").replace("\r\n", "\n")
         if not self.errors and not said["text"].strip():
-            raise forms.ValidationError(gettext("Choose a study file, or paste its text."))
+            raise ValidationError(gettext("Choose a study file, or paste its text."))
         return said
 
 

@@ -7,15 +7,13 @@ calibration batch an item may have it; these are items like any others.
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
@@ -36,11 +34,10 @@ from annotation.models import (
     Qualification,
 )
 from annotation.quality.agreement import stored
-from annotation.refusals import Refused, refuse, require_storable
+from annotation.refusals import refuse, require_storable
 from annotation.work import draws, lineage, queue
-from tableqa.json_text import read_json
 from tableqa.proportions import Proportion, proportion
-from tasks.contract import Invalid, TaskType, from_lines
+from tasks.contract import Invalid, TaskType
 from tasks.contract import Item as PlainItem
 
 LONGEST_WHY = 2000
@@ -92,10 +89,10 @@ def mark(
         item = _item(batch, example, inputs)
         task, plain = batch.task(), item.plain()
         expected = task.envelope(task.parse(data, plain), plain)
-        before = Gold.objects.filter(item=item).exists()
-        gold, _ = Gold.objects.update_or_create(
-            item=item, defaults={"expected": expected, "why": why.strip(), "made_by": by, "made_at": now}
-        )
+        before = Gold.objects.filter(item=item).first()
+        gold = before or Gold(item=item)
+        gold.expected, gold.why, gold.made_by, gold.made_at = expected, why.strip(), by, now
+        gold.save()
         Exclusion.objects.bulk_create(
             [Exclusion(item=item, person_id=person) for person in sorted(set(barred))], ignore_conflicts=True
         )
@@ -104,6 +101,15 @@ def mark(
             # Where proposals stand beside the others they stand beside this one, too.
             helping.order(batch, by=by, now=now)
     return gold
+
+
+def make_items(batch: Batch, examples: Iterable[Example]) -> None:
+    """Make the items of examples that the batch does not have yet, all at once, for those who mark many of them."""
+    here = Item.objects.filter(batch=batch)
+    last = here.aggregate(last=Max("position"))["last"] or 0
+    lineage.make_items(batch=batch, examples=[example.pk for example in examples])
+    if batch.purpose == Batch.Purpose.WORK:
+        _without_places(batch, here.filter(position__gt=last))
 
 
 def preview(*, batch: Batch, example: Example) -> PlainItem:
@@ -201,185 +207,6 @@ def decided(batch: Batch, other: Batch) -> QuerySet[Item]:
     here = Exists(Item.objects.filter(batch=batch, example=OuterRef("example")))
     elsewhere = Exists(lineage.items_elsewhere(batch).filter(example=OuterRef("example")))
     return one.filter(~here, ~elsewhere, accepted=1).order_by("position")
-
-
-# -- files ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a file of gold: where it stands, the example's id, the right response, and why."""
-
-    line: int
-    example: str
-    data: Mapping[str, Any]
-    why: str
-
-
-def from_file(*, batch: Batch, name: str, text: str, by: Person | None, now: datetime) -> int:
-    """Gold from a file: JSONL with {"example", "response", "why"}, or CSV with these columns.
-
-    `response` is the `data` of a response as JSON. In a CSV the columns may also be the fields of the kind by name,
-    where these are texts, choices, several choices or lines (one a line), or yes and no. All or nothing: every line
-    that does not hold is named. Gives how many there were. Raises Refused(invalid_request), batch_closed.
-    """
-    rows = read(name, text, batch.task())
-    found = _examples(batch, [row.example for row in rows])
-    wrong = []
-    with transaction.atomic():
-        for row in rows:
-            example = found.get(row.example)
-            if isinstance(example, Example):
-                try:
-                    with transaction.atomic():
-                        mark(batch=batch, example=example, data=row.data, why=row.why, by=by, now=now)
-                except Invalid as invalid:
-                    wrong.append(gettext("Line {line}: {invalid}").format(line=row.line, invalid=invalid))
-                except Refused as refused:
-                    wrong.append(
-                        gettext("Line {line}: {detail}").format(line=row.line, detail=refused.detail)
-                    )
-            elif example is None:
-                wrong.append(
-                    gettext("Line {line}: no source of the project contains the example {example!r}.").format(
-                        line=row.line, example=row.example
-                    )
-                )
-            else:
-                wrong.append(gettext("Line {line}: {example}").format(line=row.line, example=example))
-        if wrong:
-            refuse("invalid_request", _named(wrong))
-    return len(rows)
-
-
-def read(name: str, text: str, task: TaskType) -> list[Row]:
-    """The lines of a file of gold, not judged yet. Raises Refused(invalid_request) with every line that cannot be read."""
-    require_storable(text)
-    wrong: list[str] = []
-    rows = list(_of_csv(text, task, wrong) if name.lower().endswith(".csv") else _of_jsonl(text, wrong))
-    seen: dict[str, int] = {}
-    for row in rows:
-        if row.example in seen:
-            wrong.append(
-                gettext("Line {line}: {example!r} is already in line {first}.").format(
-                    line=row.line, example=row.example, first=seen[row.example]
-                )
-            )
-        seen.setdefault(row.example, row.line)
-    if wrong:
-        refuse("invalid_request", _named(wrong))
-    if not rows:
-        refuse("invalid_request", "The file contains no gold answers.")
-    if len(rows) > MOST_ROWS:
-        refuse(
-            "invalid_request",
-            "A gold file has at most {most_rows} lines; this one has {number}. Split it.",
-            most_rows=MOST_ROWS,
-            number=len(rows),
-        )
-    return rows
-
-
-def _of_jsonl(text: str, wrong: list[str]) -> Iterator[Row]:
-    for line, words in enumerate(text.split("\n"), start=1):
-        if not words.strip():
-            continue
-        try:
-            said = read_json(words)
-        except ValueError:
-            wrong.append(gettext("Line {line} is not valid JSON.").format(line=line))
-            continue
-        if not isinstance(said, dict) or not isinstance(said.get("response"), dict):
-            wrong.append(f'Line {line}: write {{"example": …, "response": {{…}}, "why": …}}.')
-        elif not isinstance(said.get("example"), str) or not isinstance(said.get("why", ""), str):
-            wrong.append(gettext("Line {line}: “example” and “why” must be text.").format(line=line))
-        elif unknown := said.keys() - {"example", "response", "why"}:
-            wrong.append(
-                gettext("Line {line}: unknown {value}.").format(
-                    line=line, value=", ".join(sorted(map(repr, unknown)))
-                )
-            )
-        else:
-            yield Row(line, said["example"], said["response"], said.get("why", ""))
-
-
-def _of_csv(text: str, task: TaskType, wrong: list[str]) -> Iterator[Row]:
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
-    fields = {spec.name: spec.kind for spec in task.fields}
-    try:
-        columns = list(reader.fieldnames or [])
-        unknown = [name for name in columns if name not in {"example", "response", "why", *fields}]
-        hard = [name for name in columns if fields.get(name) in ("operations", "cells", "json")]
-        if "example" not in columns or unknown or hard:
-            words = gettext(
-                "The first line must name the columns: example, why, and either response (JSON) or the "
-                "response fields"
-            )
-            if unknown:
-                words += gettext("; unknown: {value}").format(value=", ".join(map(repr, unknown)))
-            if hard:
-                names = ", ".join(map(repr, hard))
-                words += gettext("; {value} is only possible in the column response").format(value=names)
-            wrong.append(f"{words}.")
-            return
-        for row in reader:
-            line = reader.line_num
-            if None in row or None in row.values():
-                wrong.append(
-                    gettext("Line {line} does not have as many cells as the first line.").format(line=line)
-                )
-                continue
-            data: Any = {}
-            if row.get("response"):
-                try:
-                    data = read_json(row["response"])
-                except ValueError:
-                    data = None
-                if not isinstance(data, dict):
-                    wrong.append(gettext("Line {line}: “response” is not a JSON object.").format(line=line))
-                    continue
-            told = {name: _cell(fields[name], row[name]) for name in columns if name in fields}
-            yield Row(line, row["example"], {**data, **told}, row.get("why") or "")
-    except csv.Error as error:
-        wrong.append(
-            gettext("Line {line_num} is not valid CSV: {error}.").format(
-                line_num=reader.line_num, error=error
-            )
-        )
-
-
-def _cell(kind: str, text: str) -> Any:
-    if kind in ("choices", "lines"):
-        return from_lines(text)
-    if kind == "flag":
-        return text.strip().lower() in ("1", "true", "yes")
-    return text
-
-
-def _examples(batch: Batch, ids: Sequence[str]) -> dict[str, Example | str]:
-    """The project's examples by what a file calls them, or why that names none: an id that two sources use."""
-    usable = Example.objects.usable().filter(source__project_id=batch.project_id)
-    found: dict[str, Example | str] = {}
-    for start in range(0, len(ids), 500):
-        some = ids[start : start + 500]
-        rows = usable.filter(Q(external_id__in=some) | Q(public_id__in=some)).select_related("stored_table")
-        for row in rows:
-            for name in (row.external_id, row.public_id):
-                twice = name in found and name == row.external_id
-                found[name] = (
-                    gettext("several sources have an example {name!r}; use its id in this project.").format(
-                        name=name
-                    )
-                    if twice
-                    else row
-                )
-    return found
-
-
-def _named(wrong: Sequence[str]) -> str:
-    return " ".join(wrong[:10]) + (
-        gettext(" And {value} more.").format(value=len(wrong) - 10) if len(wrong) > 10 else ""
-    )
 
 
 # -- judging ----------------------------------------------------------------------------------------
@@ -507,7 +334,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
                 external_id=example.external_id,
             )
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
-        _without_places(item)
+        _without_places(batch, mine.filter(pk=item.pk))
     return Item.objects.select_related("batch", "example__stored_table").get(pk=item.pk)
 
 
@@ -524,11 +351,11 @@ def _why_no_item(batch: Batch, example: Example) -> str:
     return gettext(batch.task().without or gettext_noop("The batch already contains it."))
 
 
-def _without_places(item: Item) -> None:
-    """A gold item has no planned places, and no decision waits for it."""
-    gone, _ = Place.objects.filter(item=item).delete()
-    Item.objects.filter(pk=item.pk).update(is_gold=True, places_count=0, due_at=None)
-    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") - gone)
+def _without_places(batch: Batch, items: QuerySet[Item]) -> None:
+    """Gold items have no planned places, and no decision waits for them."""
+    gone, _ = Place.objects.filter(item__in=items).delete()
+    items.update(is_gold=True, places_count=0, due_at=None)
+    Batch.objects.filter(pk=batch.pk).update(places_count=F("places_count") - gone)
 
 
 def _data(task: TaskType, envelope: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,14 +15,15 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 
-from annotation import access, visibility
+from annotation import access, uploads, visibility
 from annotation.drawing import list_tables, record_tables
 from annotation.forms.entry import GoldFileForm, GoldFromForm, WhyForm
 from annotation.models import Assignment, Batch, Example, Gold, Item, Person
-from annotation.quality import gold, qualifying, snapshots
+from annotation.quality import gold, gold_files, qualifying, snapshots
 from annotation.quality.agreement import stored
 from annotation.refusals import Refused
 from annotation.roles import Permission
+from annotation.views import waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.trying import workbench
@@ -47,13 +48,21 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             gettext("You annotate in this batch. You can see its gold items once it is closed."),
         )
         return redirect("batch", batch.public_id)
+    if "preview" in request.GET:
+        kind, start = gold_files.PREVIEW, gold_files.start
+        return waiting.preview_for_batch(
+            request, batch, kind, start, "first_day/gold_file.html", GoldFileForm()
+        )
     action, now = request.POST.get("action", ""), timezone.now()
     file = GoldFileForm(request.POST, request.FILES) if action == "file" else GoldFileForm()
     other = GoldFromForm(request.POST if action == "other" else None, batch=batch)
     if action == "file" and file.is_valid():
         with refusals_on(file):
-            _read_file(request, batch, file, now)
-            return here
+            by, sent = request.user, file.cleaned_data["file"]
+            gold.require_open(batch)
+            upload = uploads.keep(project=batch.project, file=sent, by=by, now=now)
+            job = gold_files.start(batch=batch, upload=upload, by=by, now=now, only_look=True)
+            return redirect(f"{reverse('gold', args=[batch.public_id])}?preview={job.public_id}")
     elif action == "other" and other.is_valid():
         with refusals_on(other):
             _take_from_batch(request, batch, other, now)
@@ -110,19 +119,6 @@ def _figures(request: PageRequest, batch: Batch, now: datetime) -> dict[str, Any
         "accuracy_table": table,
         **figure_gallery(request, "gold", batch.public_id, [table, answers]),
     }
-
-
-def _read_file(request: PageRequest, batch: Batch, form: GoldFileForm, now: datetime) -> None:
-    name, text = form.cleaned_data["file"]
-    count = gold.from_file(batch=batch, name=name, text=text, by=request.user, now=now)
-    messages.success(
-        request,
-        ngettext(
-            "{count} item now has a gold answer.",
-            "{count} items now have a gold answer.",
-            count,
-        ).format(count=count),
-    )
 
 
 def _take_from_batch(request: PageRequest, batch: Batch, form: GoldFromForm, now: datetime) -> None:

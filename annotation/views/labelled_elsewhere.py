@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy
 from annotation import access, uploads
 from annotation.forms.imports import checked_upload
 from annotation.journeys import labelled_elsewhere
-from annotation.models import Batch, Job, Upload
 from annotation.roles import Permission
 from annotation.views import waiting
-from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
+from annotation.views.pages import PageRequest, page, refusals_on
 
 
 class LabelsForm(forms.Form):
@@ -32,8 +31,10 @@ class LabelsForm(forms.Form):
 def labels(request: PageRequest, public_id: str) -> HttpResponse:
     """Upload a file of labels. With `?preview=` a job: what it would do, and the button that imports it."""
     batch = access.batch(access.actor(request), public_id, Permission.IMPORT)
+    template = "importing/labels.html"
     if "preview" in request.GET:
-        return _preview(request, batch)
+        kind, start = labelled_elsewhere.PREVIEW, labelled_elsewhere.start
+        return waiting.preview_for_batch(request, batch, kind, start, template, LabelsForm())
     form = LabelsForm(request.POST, request.FILES) if request.method == "POST" else LabelsForm()
     if form.is_valid():
         with refusals_on(form):
@@ -43,20 +44,4 @@ def labels(request: PageRequest, public_id: str) -> HttpResponse:
             job = labelled_elsewhere.start(batch=batch, upload=upload, by=by, now=now, only_look=True)
             address = reverse("labels_elsewhere", args=[batch.public_id])
             return redirect(f"{address}?preview={job.public_id}")
-    context = {"batch": batch, "project": batch.project, "form": form}
-    return render(request, "importing/labels.html", context)
-
-
-def _preview(request: PageRequest, batch: Batch) -> HttpResponse:
-    previews = Job.objects.filter(kind=labelled_elsewhere.PREVIEW, ids__batch=batch.pk)
-    job = get_object_or_404(previews, public_id=request.GET["preview"])
-    if request.method == "POST":
-        upload, by, now = Upload.objects.get(pk=job.ids["upload"]), request.user, timezone.now()
-        with refusals_to(request):
-            started = labelled_elsewhere.start(batch=batch, upload=upload, by=by, now=now)
-            return redirect("job", started.public_id)
-    context = {"batch": batch, "project": batch.project, "form": LabelsForm()}
-    if (answer := waiting.until_finished(request, job, "importing/labels.html", context)) is not None:
-        return answer
-    context |= {"preview": job.result.get("preview"), "why_not": job.error}
-    return render(request, "importing/labels.html", context)
+    return render(request, template, {"batch": batch, "project": batch.project, "form": form})

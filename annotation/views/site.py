@@ -211,6 +211,7 @@ TITLES = {
     "restore": gettext_noop("Restoring a release"),
     "import_responses": gettext_noop("Importing responses"),
     "import_labels": gettext_noop("Importing labels"),
+    "import_gold": gettext_noop("Importing gold answers"),
     acting.ACT: gettext_noop("Changing items"),
     acting.UNDO: gettext_noop("Undoing changes of items"),
 }
@@ -220,6 +221,7 @@ AGAIN = {
     "release": "releases",
     "study": "study",
 }
+AGAIN_OF_BATCH = {"import_labels": "labels_elsewhere", "import_gold": "gold", "draw_items": "batch"}
 
 
 def _again(job: Job) -> str:
@@ -229,10 +231,8 @@ def _again(job: Job) -> str:
         return reverse("evaluations", args=[release.public_id])
     if job.kind in (acting.ACT, acting.UNDO):
         return reverse("project_log", args=[job.project.slug])
-    if job.kind == "import_labels":
-        return reverse("labels_elsewhere", args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
-    if job.kind == "draw_items":
-        return reverse("batch", args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
+    if job.kind in AGAIN_OF_BATCH:
+        return reverse(AGAIN_OF_BATCH[job.kind], args=[Batch.objects.get(pk=job.ids["batch"]).public_id])
     if "problems" in job.result and job.kind == "import":
         questions = get_object_or_404(Upload, pk=job.ids["questions"])
         tables = Upload.objects.filter(pk=job.ids.get("tables")).first()
@@ -265,6 +265,11 @@ def _result(job: Job) -> tuple[str, str, str]:
             result["responses"],
         ).format(number=result["responses"], annotators=result["people"], items=result["items"])
         return reverse("batch", args=[result["responses_in"]]), gettext("Open the batch"), words
+    if "gold_in" in result:
+        words = ngettext(
+            "{count} item now has a gold answer.", "{count} items now have a gold answer.", result["gold"]
+        ).format(count=result["gold"])
+        return reverse("gold", args=[result["gold_in"]]), gettext("Gold answers"), words
     if "evaluation" in result:
         words = ngettext(
             "{result} instance was scored.", "{result} instances were scored.", result["instances"]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.forms import Form
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation import jobs
-from annotation.models import Job
-from annotation.views.pages import PageRequest
+from annotation.models import Batch, Job, Upload
+from annotation.views.pages import PageRequest, refusals_to
 
 
 def until_finished(
@@ -31,3 +34,21 @@ def until_finished(
         again["whole"] = "1"
     poll_url = f"{request.path}?{again.urlencode()}"
     return render(request, template, {**context, "state": state, "poll_url": poll_url})
+
+
+def preview_for_batch(
+    request: PageRequest, batch: Batch, kind: str, start: Callable[..., Job], template: str, form: Form
+) -> HttpResponse:
+    """The page of `?preview=`, a job that says what a file would do to the batch. POST starts the import."""
+    previews = Job.objects.filter(kind=kind, ids__batch=batch.pk)
+    job = get_object_or_404(previews, public_id=request.GET["preview"])
+    if request.method == "POST":
+        with refusals_to(request):
+            upload = Upload.objects.get(pk=job.ids["upload"])
+            started = start(batch=batch, upload=upload, by=request.user, now=timezone.now())
+            return redirect("job", started.public_id)
+    context = {"batch": batch, "project": batch.project, "form": form}
+    if (answer := until_finished(request, job, template, context)) is not None:
+        return answer
+    done = {"preview": job.result.get("preview"), "why_not": job.error}
+    return render(request, template, {**context, **done})

@@ -21,6 +21,7 @@ from typing import Any
 from tableqa.dataclass_json import to_json
 from tableqa.language import pack_all
 from tableqa.readers import ReaderError
+from tableqa.readers.gold_answers import read_gold
 from tableqa.readers.ingestion import ReadRequest, read_all
 from tableqa.readers.labels import read_labels
 from tableqa.readers.preview import preview
@@ -62,6 +63,7 @@ TASKS: Mapping[str, Task] = {
     "read_all": read_all,
     "preview": preview,
     "read_labels": read_labels,
+    "read_gold": read_gold,
     "read_responses": read_responses,
     **{name: _of_release(name) for name in ("check_release", "preview_upload")},
 }

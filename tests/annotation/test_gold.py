@@ -1,4 +1,4 @@
-"""Gold: marked by hand, from decisions and from files; judged; told from nothing else by those who annotate."""
+"""Gold: marked by hand and from decisions; judged; told from nothing else by those who annotate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from annotation.quality import agreement, calibrating, gold, qualifying
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.work import draws
-from tasks.contract import Invalid, task_type
+from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(minutes=5)
@@ -184,97 +184,6 @@ def test_a_batch_of_another_kind_gives_no_gold(world: World) -> None:
         gold.from_decisions(
             batch=small(world), other=world.batch("relevant_cells"), size=3, by=world.mara, now=NOON
         )
-
-
-# -- from files -------------------------------------------------------------------------------------
-
-
-def test_a_file_of_lines_marks_every_example_it_names(world: World) -> None:
-    batch = small(world)
-    ids = [one.external_id for one in examples(world)[2:]]
-    lines = "\n".join(
-        json.dumps({"example": id, "response": {"label": "reasoning"}, "why": "It counts."}) for id in ids
-    )
-
-    assert gold.from_file(batch=batch, name="gold.jsonl", text=lines + "\n", by=world.mara, now=NOON) == 2
-    assert {one.item.example.external_id for one in Gold.objects.all()} == set(ids)
-
-
-def test_a_table_of_gold_may_have_the_fields_of_the_kind_as_columns(world: World) -> None:
-    batch = small(world)
-    id = examples(world)[3].external_id
-    text = f'\ufeffexample,label,why\r\n{id},reasoning,"It counts, twice."\r\n'
-
-    gold.from_file(batch=batch, name="gold.CSV", text=text, by=world.mara, now=NOON)
-
-    made = Gold.objects.get()
-    assert (made.expected["data"]["label"], made.why) == ("reasoning", "It counts, twice.")
-
-
-def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(world: World) -> None:
-    batch = small(world)
-    good, other = (one.external_id for one in examples(world)[2:])
-    lines = [
-        {"example": good, "response": {"label": "reasoning"}},
-        {"example": other, "response": {"label": "perhaps"}},
-        {"example": "nobody", "response": {"label": "reasoning"}},
-    ]
-    text = "\n".join(map(json.dumps, lines))
-
-    with pytest.raises(Refused) as refused:
-        gold.from_file(batch=batch, name="gold.jsonl", text=text, by=world.mara, now=NOON)
-
-    assert "Line 2" in refused.value.detail
-    assert "Line 3: no source of the project contains the example 'nobody'" in refused.value.detail
-    assert "Line 1" not in refused.value.detail
-    assert not Gold.objects.exists()
-    assert list(doctor.findings()) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("a.jsonl", "", "contains no gold answers"),
-        ("a.jsonl", "{", "Line 1 is not valid JSON"),
-        ("a.jsonl", "[1]", "Line 1: write"),
-        ("a.jsonl", '{"example": 3, "response": {}}', "must be text"),
-        ("a.jsonl", '{"example": "x", "response": {}, "because": "y"}', "unknown 'because'"),
-        (
-            "a.jsonl",
-            '{"example": "x", "response": {}}\n{"example": "x", "response": {}}',
-            "is already in line 1",
-        ),
-        ("a.csv", "id,label\n1,extraction\n", "unknown: 'id'"),
-        ("a.csv", "example,label\nx\n", "as many cells"),
-        ("a.csv", "example,response\nx,{\n", "not a JSON object"),
-        ("a.csv", "example,response\nx," + "[" * 100_000 + "\n", "Line 2: “response” is not a JSON object"),
-        ("a.jsonl", "[" * 100_000, "Line 1 is not valid JSON"),
-        ("a.csv", 'example,label\n"x,extraction\n', "not valid CSV"),
-    ],
-)
-def test_a_file_that_cannot_be_read_says_where_and_why(name: str, text: str, words: str) -> None:
-    with pytest.raises(Refused) as refused:
-        gold.read(name, text, task_type("question_type"))
-
-    assert words in refused.value.detail
-
-
-def test_edits_and_cells_are_written_as_a_response_only() -> None:
-    with pytest.raises(Refused, match="only possible in the column response"):
-        gold.read("a.csv", "example,operations\nx,y\n", task_type("value_change"))
-
-
-def test_an_id_that_two_sources_use_names_no_example(world: World) -> None:
-    batch = small(world)
-    one = examples(world)[3]
-    world.import_written(one.example())
-
-    line = json.dumps({"example": one.external_id, "response": {"label": "reasoning"}})
-    with pytest.raises(Refused, match="several sources"):
-        gold.from_file(batch=batch, name="a.jsonl", text=line, by=world.mara, now=NOON)
-
-    line = json.dumps({"example": one.public_id, "response": {"label": "reasoning"}})
-    assert gold.from_file(batch=batch, name="a.jsonl", text=line, by=world.mara, now=NOON) == 1
 
 
 # -- judging ----------------------------------------------------------------------------------------

@@ -1,0 +1,141 @@
+"""Gold answers from a file: read in a process of its own, previewed, then written whole or not at all.
+
+The file is JSONL with {"example", "response", "why"}, or CSV with these columns. `response` is the `data` of a response as
+JSON. In a CSV the columns may also be the fields of the task type by name, where these are texts, choices, several choices
+or lines (one a line), or yes and no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone, translation
+
+from annotation import jobs, uploads
+from annotation.models import Batch, Example, Job, Person, Upload
+from annotation.quality import gold
+from annotation.refusals import Refused, refuse, refuse_as
+from tableqa.dataclass_json import to_json
+from tableqa.readers.gold_answers import GoldAnswer
+from tableqa.readers.ingestion import Rows
+from tableqa.readers.rejections import MOST_DESCRIBED, Problem, one_sentence
+from tasks.contract import Invalid, from_lines
+
+KIND: Final = "import_gold"
+PREVIEW: Final = "preview_gold"
+
+
+def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look: bool = False) -> Job:
+    """Import the gold answers of an uploaded file in the background, or preview them. Raises Refused."""
+    uploads.require_whole(upload)
+    gold.require_open(batch)
+    # What a task type says of a response is stored as it reads.
+    ids = {"batch": batch.pk, "upload": upload.pk, "language": translation.get_language()}
+    return jobs.enqueue(project=batch.project, kind=PREVIEW if only_look else KIND, ids=ids, by=by, now=now)
+
+
+@jobs.kind(PREVIEW)
+@jobs.kind(KIND)
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    def read_or_written(done: int, total: int) -> None:
+        (progress.beside_the_transaction if total else progress)(done, total)
+
+    batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
+    seconds = settings.PREVIEW_SECONDS if job.kind == PREVIEW else settings.IMPORT_SECONDS
+    with uploads.input_of_job(job, "read_gold", seconds, read_or_written) as file:
+        return write(batch=batch, file=file, by=job.made_by, now=timezone.now(), job=job)
+
+
+def write(
+    *, batch: Batch, file: uploads.InputFile, by: Person | None, now: datetime, job: Job | None = None
+) -> dict[str, Any]:
+    """Mark the example of every line as gold, or of none: then Refused (import_failed) has the problems in `more`.
+
+    job: gets its result in the same transaction. One that is a preview is told the problems, and nothing is written.
+    """
+    kinds = {field.name: field.kind for field in batch.task().fields}
+    columns = [name for name, kind in kinds.items() if kind not in ("operations", "cells", "json")]
+    read = file.read("gold", chosen={"columns": columns})
+    answers = [GoldAnswer(*row) for page in Rows.read(file.rows) for row in page]
+    if not answers and not read.rejected:
+        refuse("import_failed", "The file contains no gold answers.")
+    if len(answers) > gold.MOST_ROWS:
+        refuse(
+            "import_failed",
+            "A gold file has at most {most_rows} lines; this one has {number}. Split it.",
+            most_rows=gold.MOST_ROWS,
+            number=len(answers),
+        )
+    problems, examples = [], _examples(batch, [answer.example for answer in answers])
+    with transaction.atomic():
+        named = [examples[answer.example] for answer in answers if answer.example in examples]
+        gold.make_items(batch, dict.fromkeys(rows[0] for rows in named if len(rows) == 1))
+        for number, answer in enumerate(answers):
+            file.progress(number, len(answers))
+            try:
+                with transaction.atomic():
+                    data = {name: _value(kinds[name], text) for name, text in answer.cells.items()}
+                    gold.mark(
+                        batch=batch,
+                        example=_example(examples, answer.example),
+                        data={**answer.response, **data},
+                        why=answer.why,
+                        by=by,
+                        now=now,
+                    )
+            except (Invalid, Refused) as error:
+                problems.append(Problem(file.name, answer.line, "", str(error), ""))
+        rejected = read.rejected + len(problems)
+        problems = sorted([*read.problems, *problems], key=lambda problem: problem.line or 0)[:MOST_DESCRIBED]
+        result = {"gold": len(answers), "gold_in": batch.public_id}
+        more = {"problems": to_json(problems), "rejected": rejected}
+        if job is not None and job.kind == PREVIEW:
+            transaction.set_rollback(True)
+            return {"preview": {**result, **more}}
+        if problems:
+            refuse_as("import_failed", one_sentence(problems[0]), more=more)
+        if job is not None:
+            jobs.store_result(job, result)
+    return result
+
+
+jobs.afterwards(KIND)(uploads.forget_if_done)
+
+
+def _value(kind: str, text: str) -> Any:
+    if kind in ("choices", "lines"):
+        return from_lines(text)
+    if kind == "flag":
+        return text.strip().lower() in ("1", "true", "yes")
+    return text
+
+
+def _examples(batch: Batch, ids: Sequence[str]) -> dict[str, list[Example]]:
+    """The project's examples by what a file calls them: the id in a source, or the public one."""
+    usable = Example.objects.usable().filter(source__project_id=batch.project_id).order_by("pk")
+    named: dict[str, dict[int, Example]] = {}
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        rows = usable.filter(Q(external_id__in=some) | Q(public_id__in=some)).select_related("stored_table")
+        for row in rows:
+            for name in (row.external_id, row.public_id):
+                named.setdefault(name, {})[row.pk] = row
+    return {name: list(rows.values()) for name, rows in named.items()}
+
+
+def _example(examples: Mapping[str, Sequence[Example]], name: str) -> Example:
+    named = examples.get(name, ())
+    if not named:
+        refuse("import_failed", "no source of the project contains the example {example!r}.", example=name)
+    if len(named) > 1:
+        refuse(
+            "import_failed",
+            "several sources have an example {name!r}; use its id in this project.",
+            name=name,
+        )
+    return named[0]

@@ -1,0 +1,104 @@
+"""Gold answers: the right responses to examples, in a file of JSON Lines or CSV.
+
+    result = read_gold(ReadRequest("gold", "gold.csv", "rows.jsonl", chosen={"columns": ["label"]}))
+
+Everything is checked that the file alone tells. Whether the project has the example and the task type takes the response is
+for the process that has a database: it reads the rows.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tableqa.foreign_values import unstorable_part
+from tableqa.language import phrase
+from tableqa.readers.delimited import named_rows, read_delimited
+from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
+from tableqa.readers.reader import Ids, ReaderError, Rejected
+from tableqa.readers.records import Fields, Record, decoded, each_record, plain
+from tableqa.readers.rejections import Rejections
+from tableqa.readers.text_form import text_form, text_lines
+
+FIELDS = ("example", "response", "why")
+_CORRECT = phrase("Correct it")
+
+
+class GoldAnswer(NamedTuple):
+    """A row. `cells` are fields of the response that have a column of their own, as text."""
+
+    line: int
+    example: str
+    response: dict[str, Any]
+    cells: dict[str, str]
+    why: str
+
+
+def read_gold(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
+    """Read and check all lines; `chosen["columns"]` are fields of the response that a CSV file may have as columns.
+
+    ReaderError where no line can be read: an unknown column.
+    """
+    path, columns = Path(request.path), (request.chosen or {}).get("columns", ())
+    is_csv = path.suffix.lower() == ".csv"
+    result, ids = ReadResult(checksum_of([path], None, {})), Ids(path)
+    with (
+        Rejections(request.shown, request.by_command) as rejections,
+        Rows.written(Path(request.rows)) as rows,
+    ):
+        for number, record in enumerate(_of_csv(path, columns) if is_csv else _of_lines(path)):
+            if number % ROWS == 0:
+                progress(number)
+            try:
+                if isinstance(record, ReaderError):
+                    raise record
+                answer = _answer(record, is_csv)
+                ids.add(answer.example, answer.line)
+                rows.write(answer)
+            except ReaderError as error:
+                rejections.add(Rejected(error, {}))
+        result.number, result.rejected = rows.number, rejections.number
+        result.problems, result.cause = rejections.first, rejections.cause
+    return result
+
+
+def _of_lines(path: Path) -> Iterator[Fields | ReaderError]:
+    for record in each_record(path):
+        yield record.fields if isinstance(record, Record) else record
+
+
+def _of_csv(path: Path, columns: Sequence[str]) -> Iterator[Fields | ReaderError]:
+    def check(line: int, names: Sequence[str]) -> None:
+        if "example" not in names:
+            what = phrase("the first line lacks {names}: {line}", names="example", line=", ".join(names)[:80])
+            fix = phrase("It names the columns: {names}", names=", ".join([*FIELDS, *columns]))
+            raise ReaderError(path, line, what, fix)
+        _require_known(path, line, names, [*FIELDS, *columns])
+
+    form = text_form(path, columns=FIELDS[:1])
+    lines = read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True)
+    for record in named_rows(path, lines, check):
+        yield record.error if isinstance(record, Rejected) else record
+
+
+def _require_known(path: Path, line: int, names: Sequence[str], known: Sequence[str]) -> None:
+    """ReaderError for a field of another name. A column without one, such as the index that pandas writes, is left out."""
+    if unknown := [name for name in names if name and name not in known]:
+        fix = phrase("The fields are {names}", names=", ".join(known))
+        raise ReaderError(path, line, phrase("there is no field {unknown}", unknown=unknown[0]), fix)
+
+
+def _answer(record: Fields, is_csv: bool) -> GoldAnswer:
+    place, cells = record.place, {}
+    response: dict[str, Any] = {}
+    if not is_csv:
+        _require_known(place.file, place.line, list(record.value), FIELDS)
+        response = plain(record.nested("response").value)
+    else:
+        cells = {name: text for name, text in record.value.items() if name and name not in FIELDS}
+        if text := record.value.get("response"):
+            inside = place.inside("response")
+            response = plain(Fields(inside, decoded(inside, text, _CORRECT)).value)
+    answer = GoldAnswer(place.line, record.text("example"), response, cells, record.text("why", default=""))
+    if reason := unstorable_part(list(answer)):
+        raise place.error(phrase("the line contains {reason}", reason=reason), _CORRECT)
+    return answer
