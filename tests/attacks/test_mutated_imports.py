@@ -1,8 +1,8 @@
 """Mutated files of every import, through the database: imported with the values of their files, or refused.
 
-Examples of all readers, labels, responses of other tools, releases, study files and definitions: no traceback, and no value
-that the file does not have. Files of columns are compared with what pyarrow reads, and what PostgreSQL stored with what
-SQLite did. `ASKEW_FUZZ_SEED` draws others.
+Examples of all readers, labels, gold answers, responses of other tools, releases, study files and definitions: no traceback,
+and no value that the file does not have. Files of columns are compared with what pyarrow reads, and what PostgreSQL stored
+with what SQLite did. `ASKEW_FUZZ_SEED` draws others.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ import tableqa
 from annotation import public_ids, uploads
 from annotation.journeys import defining, importing, releasing, restoring, setting_up
 from annotation.management.commands._escaping import EscapingOutput
-from annotation.models import Annotation, Example, Person, Project
+from annotation.models import Annotation, Example, Gold, Person, Project
+from annotation.quality import gold_files
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.studying import applying, study
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
 from tableqa.readers import READERS, checked
+from tableqa.readers.gold_answers import read_gold
 from tasks.contract import Invalid
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
@@ -120,6 +122,15 @@ class Imports:
             assert (row.made_at, row.active_seconds) == (NOON, 0)
             assert contents.has(row.assignment.person.name)
             assert (row.response or {})["data"]["label"] in text
+
+    def gold(self, path: Path) -> None:
+        with uploads.local_input(path, read_gold) as file:
+            batch = self.world.project.batches.get(name="gold")
+            gold_files.write(batch=batch, file=file, by=None, now=NOON)
+        contents = Contents({path.name: path.read_bytes()})
+        for row in Gold.objects.filter(item__batch=batch):
+            foreign = [text for text in (row.expected["data"]["label"], row.why) if not contents.has(text)]
+            assert not foreign, f"values that the file does not have: {foreign!r}"
 
     def responses(self, tool: str, path: Path) -> None:
         given: dict[str, Any] = {"project": self.world.project, "path": path, "tool": tool, "now": NOON}
@@ -214,6 +225,12 @@ def each_form(imports: Imports, folder: Path) -> dict[str, Callable[[], None]]:
     lines = "".join(f"nu-{n},{who},{label}\n" for n, who, label in LABELS)
     (folder / "labels.csv").write_text(f"example,annotator,label\n{lines}")
     forms["labels"] = functools.partial(_labels, imports, folder / "labels.csv")
+    answers = [(f"nu-{n}", label, f"because {n}") for n, _, label in LABELS]
+    gold = [{"example": id, "response": {"label": label}, "why": why} for id, label, why in answers]
+    (folder / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
+    (folder / "gold.csv").write_text("\n".join(map(",".join, [("example", "label", "why"), *answers])) + "\n")
+    for name in ("gold.jsonl", "gold.csv"):
+        forms[name] = functools.partial(_gold, imports, folder / name)
     for tool in ("argilla", "doccano", "potato"):
         shutil.copytree(EXPORTS / tool, folder / "exports" / tool)
     (folder / "exports" / "label_studio").mkdir()
@@ -263,6 +280,12 @@ def _labels(imports: Imports, path: Path) -> None:
     good = path.read_bytes()
     path.write_bytes((mutated if imports.rng.random() < 0.5 else with_other_cells)(good, imports.rng))
     imports.attempt("labels", functools.partial(imports.labels, path), path.read_bytes())
+    path.write_bytes(good)
+
+
+def _gold(imports: Imports, path: Path) -> None:
+    good = mutate(path, imports.rng)
+    imports.attempt(path.name, functools.partial(imports.gold, path), path.read_bytes())
     path.write_bytes(good)
 
 
@@ -320,6 +343,7 @@ def mutated_and_imported(world: World, folder: Path, number: int, seed: str) -> 
         allow_simulated=True,
     )
     world.batch(name="labelled", overlap=3)
+    world.batch(name="gold", open=False)
     forms = list(each_form(imports, folder).values())
     for at in range(number):
         forms[at % len(forms)]()
