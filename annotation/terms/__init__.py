@@ -16,21 +16,3 @@ from annotation.terms.registry import (
     in_section,
 )
 from annotation.terms.term import ANY_TIME, EVERY, UNTIL_CLOSED, UNTIL_DECIDED, Context, Inputs, Term
-
-__all__ = [
-    "ANY_TIME",
-    "EVERY",
-    "SECTIONS",
-    "TERMS",
-    "UNTIL_CLOSED",
-    "UNTIL_DECIDED",
-    "BatchTerms",
-    "Context",
-    "Inputs",
-    "Term",
-    "changeable",
-    "check",
-    "check_change",
-    "declared_in",
-    "in_section",
-]

@@ -10,24 +10,3 @@ from tableqa.cells.folding import fold, fold_all, visible, without_details, with
 from tableqa.cells.formats import ColumnFormats, Format, format_of, model_for, same_format
 from tableqa.cells.numbers import Number, number_of
 from tableqa.cells.views import View, view
-
-__all__ = [
-    "ColumnFormats",
-    "Date",
-    "Format",
-    "Number",
-    "Time",
-    "View",
-    "dates_of",
-    "fold",
-    "fold_all",
-    "format_of",
-    "model_for",
-    "number_of",
-    "same_format",
-    "time_of",
-    "view",
-    "visible",
-    "without_details",
-    "without_notes",
-]

@@ -5,15 +5,3 @@ from tableqa.headers.names import HeaderNames, NamesError
 from tableqa.headers.suggestions import Suggested, Suggestion, Unavailable
 from tableqa.headers.synonyms import synonyms
 from tableqa.headers.thesaurus import Thesaurus, thesaurus
-
-__all__ = [
-    "HeaderNames",
-    "NamesError",
-    "Suggested",
-    "Suggestion",
-    "Thesaurus",
-    "Unavailable",
-    "abbreviations",
-    "synonyms",
-    "thesaurus",
-]

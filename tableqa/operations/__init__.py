@@ -33,31 +33,3 @@ from tableqa.operations.kinds import (
 from tableqa.operations.net import WHOLE, diff, invert, normalise
 from tableqa.operations.replaying import replay
 from tableqa.operations.words import column_name, describe
-
-__all__ = [
-    "MAX_OPERATIONS",
-    "OPERATIONS",
-    "WHOLE",
-    "InsertColumn",
-    "InsertRow",
-    "MaskCells",
-    "MoveColumn",
-    "MoveRow",
-    "Operation",
-    "OperationError",
-    "Part",
-    "RemoveColumn",
-    "RemoveRow",
-    "RenameHeader",
-    "SetCell",
-    "SplitColumn",
-    "Transpose",
-    "column_name",
-    "describe",
-    "diff",
-    "from_dict",
-    "from_list",
-    "invert",
-    "normalise",
-    "replay",
-]

@@ -26,15 +26,3 @@ at the borders of its regions.
 
 from tableqa.perturbations.instances import SEEDS, Counts, Instance, count, discount, instances
 from tableqa.perturbations.kinds import PERTURBATIONS, Perturbation, Perturbed
-
-__all__ = [
-    "PERTURBATIONS",
-    "SEEDS",
-    "Counts",
-    "Instance",
-    "Perturbation",
-    "Perturbed",
-    "count",
-    "discount",
-    "instances",
-]

@@ -14,21 +14,3 @@ from tableqa.programs.logical_forms import from_logical_form, program_of
 from tableqa.programs.meaning import attempt, follows_order, reads, rows_of, run
 from tableqa.programs.search import Found, find_programs
 from tableqa.programs.words import describe
-
-__all__ = [
-    "NODES",
-    "Found",
-    "Program",
-    "ProgramError",
-    "attempt",
-    "describe",
-    "find_programs",
-    "follows_order",
-    "from_derivation",
-    "from_dict",
-    "from_logical_form",
-    "program_of",
-    "reads",
-    "rows_of",
-    "run",
-]

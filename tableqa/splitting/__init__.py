@@ -9,21 +9,3 @@ from tableqa.splitting.naming import header_stem, part_names
 from tableqa.splitting.proposals import Proposal, proposals
 from tableqa.splitting.tracing import foreign, lost
 from tableqa.splitting.ways import Delimiter, Pattern, SplitError, Template, Way, way_from_dict
-
-__all__ = [
-    "Cut",
-    "Delimiter",
-    "Pattern",
-    "Proposal",
-    "SplitError",
-    "Splitting",
-    "Template",
-    "Way",
-    "foreign",
-    "header_stem",
-    "lost",
-    "part_names",
-    "proposals",
-    "split",
-    "way_from_dict",
-]

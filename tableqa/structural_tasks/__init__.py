@@ -15,18 +15,3 @@ from tableqa.structural_tasks.tasks import (
     StructuralItem,
     StructuralTask,
 )
-
-__all__ = [
-    "BASELINE",
-    "STRUCTURAL_TASKS",
-    "SWITCHES",
-    "Design",
-    "NotApplicable",
-    "Part",
-    "Prompt",
-    "Solved",
-    "StructuralItem",
-    "StructuralTask",
-    "build",
-    "designs",
-]
