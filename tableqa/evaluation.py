@@ -47,36 +47,8 @@ from tableqa.predictions import (
     Question,
     Scaled,
     answer_to,
-    read_predictions,
 )
 from tableqa.scales import compare_scaled
-
-__all__ = [
-    "COMPARISON",
-    "MACRO",
-    "MATCHES",
-    "MICRO",
-    "ORIGINAL",
-    "SIDE_BY_SIDE",
-    "Difference",
-    "Evaluation",
-    "EvaluationError",
-    "Gap",
-    "Generated",
-    "Instance",
-    "Judged",
-    "Judgement",
-    "Match",
-    "Row",
-    "Unsupported",
-    "compare",
-    "evaluate",
-    "figures",
-    "is_right",
-    "judge",
-    "question_scores",
-    "read_predictions",
-]
 
 ORIGINAL = "original"
 """The kind of an instance that nothing was done to."""

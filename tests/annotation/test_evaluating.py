@@ -28,7 +28,6 @@ from tableqa import Context, Example, Table, Turn
 from tableqa.evaluation import (
     COMPARISON,
     ORIGINAL,
-    EvaluationError,
     Gap,
     Instance,
     Judged,
@@ -37,7 +36,7 @@ from tableqa.evaluation import (
     figures,
     judge,
 )
-from tableqa.predictions import read_predictions
+from tableqa.predictions import EvaluationError, read_predictions
 from tableqa.readers import READERS
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world

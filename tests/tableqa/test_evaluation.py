@@ -15,7 +15,6 @@ from tableqa.evaluation import (
     MACRO,
     MICRO,
     ORIGINAL,
-    EvaluationError,
     Instance,
     Judged,
     Judgement,
@@ -26,13 +25,13 @@ from tableqa.evaluation import (
     is_right,
     judge,
     question_scores,
-    read_predictions,
 )
 from tableqa.metrics import (
     difference,
     gap,
     ratio,
 )
+from tableqa.predictions import EvaluationError, read_predictions
 
 
 def questions(source: str, n: int, kind: str, seeds: Sequence[int]) -> list[Instance]:
