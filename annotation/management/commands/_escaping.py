@@ -1,7 +1,9 @@
-"""The one writer of commands: it escapes what a terminal would obey or cannot write."""
+"""What all commands share: output without what a terminal would obey, and how errors end a command."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management import base
@@ -22,6 +24,22 @@ class EscapingOutput(base.OutputWrapper):
         super().write("\r" * msg.startswith("\r") + text, style_func, ending)
 
 
+class UsageError(CommandError):
+    """A command was called wrongly: exit status 2."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, returncode=2)
+
+
+@contextmanager
+def ended_by(*errors: type[Exception], end: Callable[[str], CommandError] = CommandError) -> Iterator[None]:
+    """End the command with the message of these errors, in one line."""
+    try:
+        yield
+    except errors as error:  # `str` of a KeyError has its message in quotation marks
+        raise end(str(error.args[0] if isinstance(error, LookupError) else error)) from None
+
+
 class BaseCommand(base.BaseCommand):
     """A command whose output is an `EscapingOutput`."""
 
@@ -29,3 +47,8 @@ class BaseCommand(base.BaseCommand):
         if name in ("stdout", "stderr"):  # Django sets them for each call
             value = EscapingOutput(value._out)
         super().__setattr__(name, value)
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Show on a terminal how far the work is, in a line that is replaced."""
+        if self.stderr.isatty():
+            self.stderr.write(f"\r{done} of {total}", ending="\n" if done == total else "")

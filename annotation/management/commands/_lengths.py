@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from predictor.tokenizing import NoTokenizer, read_tokenizer
+from annotation.management.commands._escaping import UsageError, ended_by
+from predictor.tokenizing import read_tokenizer
 from tableqa.lengths import Limit
 from tableqa.serialisations import SERIALISATIONS
 
@@ -38,14 +37,9 @@ def limit_of(options: Mapping[str, Any]) -> Limit | None:
     most, folder, form = options["longest"], options["tokenizer"], options["counted_as"]
     if most is None:
         if folder is not None or form is not None or options["with_question"]:
-            raise CommandError("--tokenizer, --as and --with-question need --longest N.", returncode=2)
+            raise UsageError("--tokenizer, --as and --with-question need --longest N.")
         return None
     if folder is None or form is None:
-        raise CommandError(
-            "--longest needs --tokenizer FOLDER and --as SERIALISATION.",
-            returncode=2,
-        )
-    try:
+        raise UsageError("--longest needs --tokenizer FOLDER and --as SERIALISATION.")
+    with ended_by(ValueError, end=UsageError):
         return Limit(most, read_tokenizer(folder), SERIALISATIONS[form], options["with_question"])
-    except (NoTokenizer, ValueError) as error:
-        raise CommandError(str(error), returncode=2) from None

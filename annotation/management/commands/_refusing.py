@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError
 from annotation.models import Batch, Person, Project
 from annotation.refusals import Refused
 from tasks.contract import Invalid, UnknownTaskType
@@ -27,10 +27,9 @@ class RefusingCommand(BaseCommand):
     def project(self, slug: str) -> Project:
         found = Project.objects.filter(slug=slug).first()
         if found is None:
-            raise CommandError(
+            raise UsageError(
                 f"There is no project {slug!r}. Create it: ./run manage create_project {slug} --name NAME "
-                "--manager EMAIL",
-                returncode=2,
+                "--manager EMAIL"
             )
         return found
 
@@ -40,11 +39,11 @@ class RefusingCommand(BaseCommand):
             names = (
                 ", ".join(Batch.objects.filter(project=project).values_list("name", flat=True)) or "none yet"
             )
-            raise CommandError(f"{project.slug} has no batch {name!r}. Available: {names}.", returncode=2)
+            raise UsageError(f"{project.slug} has no batch {name!r}. Available: {names}.")
         return found
 
     def person(self, email: str) -> Person:
         found = Person.objects.filter(email=email.lower()).first()
         if found is None:
-            raise CommandError(f"There is no account with the e-mail address {email}.", returncode=2)
+            raise UsageError(f"There is no account with the e-mail address {email}.")
         return found

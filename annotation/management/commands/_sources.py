@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from django.core.management.base import CommandError, OutputWrapper
+from django.core.management.base import OutputWrapper
 
+from annotation.management.commands._escaping import UsageError
 from annotation.models import Project, Source
 from annotation.studying.study import Study
 
@@ -25,9 +26,7 @@ def sources_named(project: Project, names: Iterable[str], notes: OutputWrapper) 
         matches = matches or [source for source in every_source if source.public_id == name]
         if not matches:
             available = ", ".join(map(_described, every_source)) or "none yet"
-            raise CommandError(
-                f"{project.slug} has no source {name!r}. Available: {available}.", returncode=2
-            )
+            raise UsageError(f"{project.slug} has no source {name!r}. Available: {available}.")
         if len(matches) > 1:
             ids = ", ".join(f"{source.public_id} ({_counted(source)})" for source in matches)
             notes.write(
@@ -59,13 +58,12 @@ def files_of_study(study: Study, named: Sequence[tuple[str, Path]]) -> dict[int,
         positions = positions or [at for at in range(len(study.sources)) if str(at + 1) == name]
         if not positions:
             available = ", ".join(listed) or "none"
-            raise CommandError(f"The file has no source {name!r}. Its sources: {available}.", returncode=2)
+            raise UsageError(f"The file has no source {name!r}. Its sources: {available}.")
         if len(positions) > 1:
             numbers = ", ".join(str(at + 1) for at in positions)
-            raise CommandError(
+            raise UsageError(
                 f"{name} is the name of {len(positions)} sources of the file, numbers {numbers}. "
-                f"Give the number: --source {positions[0] + 1}=PATH.",
-                returncode=2,
+                f"Give the number: --source {positions[0] + 1}=PATH."
             )
         files[positions[0]] = path
     return files

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
+from annotation.management.commands._escaping import UsageError
 from annotation.work import metering, paying, reply_states
 from predictor.chat import ChatModel
 from predictor.configuration import chat_model
@@ -37,10 +38,9 @@ def tally_of(name: str, options: Mapping[str, Any]) -> Tally:
     entry = settings.PREDICTORS.get(name, {})
     price, limit = entry.get("price"), options["budget_usd"]
     if limit is not None and price is None and paying.is_language_model(name):
-        raise CommandError(
+        raise UsageError(
             f"--budget-usd cannot limit {name}, because its entry in PREDICTORS has no price. "
-            "Set the price, or use --budget-tokens.",
-            returncode=2,
+            "Set the price, or use --budget-tokens."
         )
     budget = {unit: options[f"budget_{unit}"] for unit in ("usd", "tokens")}
     return Tally(price or (0, 0), {unit: limit for unit, limit in budget.items() if limit is not None})

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError
 from annotation.management.commands._spending import (
     add_spending_options,
     announce,
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 return
             number = self._ask(model, _open(options["prompts"], done), options)
         except LookupError as error:
-            raise CommandError(str(error.args[0]), returncode=2) from None
+            raise UsageError(str(error.args[0])) from None
         except (ChatError, PromptError, TooManyUnusable) as error:
             tell_use(self, name, tally)
             raise CommandError(str(error)) from None

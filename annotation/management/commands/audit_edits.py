@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError, ended_by
 from tableqa.audit import CONTRACTS, Audit, audit, meaning_of
 from tableqa.readers import READERS, ReaderError
 
@@ -37,27 +37,22 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         base_reader = READERS[options["base_reader"] or options["reader"]]
-        try:
+        with ended_by(ReaderError, end=UsageError):
             found = audit(
                 base_reader(options["base"]),
                 READERS[options["reader"]](options["edited"]),
                 options["contract"],
                 subset=options["subset"],
             )
-        except ReaderError as error:
-            raise CommandError(str(error), returncode=2) from None
         if options["json"]:
             self.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
         else:
             self.stdout.write("\n".join([*_items(found), "", *_codes(found), "", *_totals(found)]))
         totals = found.totals
         if not totals["items"]:
-            raise CommandError("Neither file contains items.", returncode=2)
+            raise UsageError("Neither file contains items.")
         if totals["with_findings"]:
-            raise CommandError(
-                f"{totals['with_findings']:,} of {totals['items']:,} items have findings.",
-                returncode=1,
-            )
+            raise CommandError(f"{totals['with_findings']:,} of {totals['items']:,} items have findings.")
 
 
 def _items(found: Audit) -> list[str]:

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotation import backing_up
-from annotation.management.commands._escaping import BaseCommand
+from annotation.management.commands._escaping import BaseCommand, CommandError, ended_by
 
 
 class Command(BaseCommand):
@@ -17,10 +17,8 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="folder to create")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with ended_by(backing_up.Impossible):
             made = backing_up.make(options["folder"], now=timezone.now())
-        except backing_up.Impossible as why:
-            raise CommandError(str(why)) from None
         size = sum(size for _, size in made.files.values())
         self.stdout.write(
             f"{options['folder']}: {len(made.files)} files, {size / 2**20:,.1f} MB, "

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, ended_by
 from annotation.releases import release_diff, release_files
 
 SHOWN = 20
@@ -23,10 +23,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with ended_by(release_files.Difference):
             found = release_diff.diff_releases(options["before"], options["after"])
-        except release_files.Difference as difference:
-            raise CommandError(str(difference)) from None
         if options["json"]:
             files = [one.to_dict() for one in found.files]
             self.stdout.write(json.dumps({"manifest": list(found.manifest), "files": files}, indent=1))

@@ -10,12 +10,12 @@ from django.utils.translation import gettext
 from annotation.evaluation import evaluating
 from annotation.evaluation.evaluating import Keep
 from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError, ended_by
 from annotation.management.commands._spending import add_spending_options, announce, tally_of, tell_use
 from annotation.releases.release_files import Difference
 from annotation.work import reply_states
 from annotation.work.crew import Crew
-from predictor.tokenizing import NoTokenizer, read_tokenizer
+from predictor.tokenizing import read_tokenizer
 from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
 from tableqa.lengths import Limit
 from tableqa.predictions import EvaluationError
@@ -93,12 +93,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         models = self._models(options["release"], options["predictions"], options["predictor"])
         keep, about = self._limit(options)
-        try:
+        with ended_by(Difference, EvaluationError), ended_by(LookupError, end=UsageError):
             report = self._report(options, models, keep, about)
-        except LookupError as error:
-            raise CommandError(str(error.args[0]), returncode=2) from None
-        except (Difference, EvaluationError) as error:
-            raise CommandError(str(error)) from None
         if report is None:
             return
         format = options["format"] or ("json" if options["json"] else None)
@@ -120,15 +116,15 @@ class Command(BaseCommand):
             # One file without a name of its own belongs to the one predictor.
             known = predictors[0] if not name and len(files) == len(predictors) == 1 else name or file.stem
             if known in models:
-                raise CommandError(f"Two models have the name {known!r}. Use NAME=FILE.", returncode=2)
+                raise UsageError(f"Two models have the name {known!r}. Use NAME=FILE.")
             models[known] = (file, known in predictors)
         here = folder.resolve()
         for name in predictors:
             models.setdefault(name, (here.with_name(f"{here.name}.{name}.jsonl"), True))
         if not models:
-            raise CommandError("Give --predictions files, a --predictor, or both.", returncode=2)
+            raise UsageError("Give --predictions files, a --predictor, or both.")
         if len(models) > MOST_MODELS:
-            raise CommandError(f"At most {MOST_MODELS} models can be compared.", returncode=2)
+            raise UsageError(f"At most {MOST_MODELS} models can be compared.")
         return models
 
     def _report(
@@ -158,7 +154,7 @@ class Command(BaseCommand):
             file, crew = models[name][0], Crew(evaluating.at_once(name))
             try:
                 evaluating.collect(
-                    release, ask, file, progress=self._progress, keep=keep, chosen=chosen, crew=crew
+                    release, ask, file, progress=self.show_progress, keep=keep, chosen=chosen, crew=crew
                 )
             finally:
                 tell_use(self, name, tallies[name])
@@ -196,15 +192,13 @@ class Command(BaseCommand):
         """The filter by length, and the sentence that says which it is."""
         most, folder = options["longest"], options["tokenizer"]
         if (most is None) != (folder is None):
-            raise CommandError("--longest and --tokenizer need each other.", returncode=2)
+            raise UsageError("--longest and --tokenizer need each other.")
         if most is None or folder is None:
             return None, []
-        try:
+        with ended_by(ValueError, end=UsageError):
             limit = Limit(
                 most, read_tokenizer(folder), SERIALISATIONS[options["serialisation"]], question=True
             )
-        except (NoTokenizer, ValueError) as error:
-            raise CommandError(str(error), returncode=2) from None
         said = limit.to_dict()
         tokenizer = f"{said['tokenizer']} (sha256 {said['tokenizer_sha256'][:12]})"
         return limit.fits, [
@@ -213,10 +207,6 @@ class Command(BaseCommand):
                 f"{said['serialisation']}."
             )
         ]
-
-    def _progress(self, done: int, total: int) -> None:
-        if self.stderr.isatty():
-            self.stderr.write(f"\r{done} of {total}", ending="\n" if done == total else "")
 
 
 def _named(given: str) -> tuple[str, Path]:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, UsageError, ended_by
 from annotation.releases import argilla, exporting
 from annotation.releases.release_files import Difference, load
 
@@ -23,17 +23,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         out, form = options["out"], options["to"]
         if out.exists():
-            raise CommandError(f"{out} already exists. Choose another name.", returncode=2)
+            raise UsageError(f"{out} already exists. Choose another name.")
         write = {
             "csv": exporting.write_csv,
             "xlsx": exporting.write_xlsx,
             "label_studio": exporting.write_label_studio,
             "argilla": argilla.write_argilla,
         }[form]
-        try:
+        with ended_by(Difference):
             number = write(load(options["release"]), out)
-        except Difference as difference:
-            raise CommandError(str(difference)) from None
         what = {"label_studio": "tasks", "argilla": "records"}.get(form, "responses")
         losses = {**exporting.LOSES, "argilla": argilla.LOSES}
         self.stdout.write(f"{number} {what} written to {out}. Not included: {losses[form]}.")

@@ -4,10 +4,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotation.journeys import labelled_elsewhere
+from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from tableqa.readers.labels import Columns
 from tableqa.readers.rejections import one_sentence
@@ -43,7 +43,7 @@ class Command(RefusingCommand):
         for pair in options["field"]:
             column, equals, name = pair.rpartition("=")
             if not equals or not column:
-                raise CommandError(f"--field must be COLUMN=FIELD, not {pair!r}.", returncode=2)
+                raise UsageError(f"--field must be COLUMN=FIELD, not {pair!r}.")
             fields[column] = name
         columns = Columns(example=options["example"], annotator=options["annotator"], fields=fields)
         params = {"batch": batch, "path": options["path"], "columns": columns}

@@ -4,9 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.utils import timezone
 
+from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.studying import yaml_file
 from annotation.studying.yaml_file import StudyError
@@ -32,7 +32,7 @@ class Command(RefusingCommand):
     def run(self, **options: Any) -> None:
         path, now = options["path"], timezone.now()
         if not path.exists():
-            raise CommandError(f"There is no file {path}.", returncode=2)
+            raise UsageError(f"There is no file {path}.")
         mapping = mapping_file.parse(self._map(options["map"]))
         arguments = {"path": path, "tool": options["tool"], "mapping": mapping, "by": None, "now": now}
         project = self.project(options["project"])
@@ -55,9 +55,9 @@ class Command(RefusingCommand):
         try:
             return yaml_file.read(path.read_text(encoding="utf-8")).value
         except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"{path} is not readable as UTF-8 ({error}).", returncode=2) from None
+            raise UsageError(f"{path} is not readable as UTF-8 ({error}).") from None
         except StudyError as error:
-            raise CommandError(f"{path}: {error}", returncode=2) from None
+            raise UsageError(f"{path}: {error}") from None
 
     def _show(self, preview: Preview) -> None:
         summary, mapping = preview.summary, preview.mapping

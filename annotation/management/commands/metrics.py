@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError, ended_by
 from annotation.management.commands._sheets import add_sheet_options, put_out
 from annotation.management.commands._spending import (
     add_spending_options,
@@ -87,14 +87,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["geval"] and options["keep"] is None:
-            raise CommandError("--geval needs --keep DIR, because its scores are expensive.", returncode=2)
+            raise UsageError("--geval needs --keep DIR, because its scores are expensive.")
         if options["estimate"] and not options["geval"]:
-            raise CommandError(
-                "--estimate needs --geval NAME: only language models have a cost.", returncode=2
-            )
+            raise UsageError("--estimate needs --geval NAME: only language models have a cost.")
         if options["samples"] < 1:
-            raise CommandError("--samples must be at least 1.", returncode=2)
-        try:
+            raise UsageError("--samples must be at least 1.")
+        unusable = (Difference, ReaderError, ScoresError, NotInstalled, ChatError, TooManyUnusable, OSError)
+        with ended_by(*unusable), ended_by(LookupError, end=UsageError):
             answers = [one for path in options["paths"] for one in rated_answers(path, options["reader"])]
             rated = self._geval(answers, options) if options["geval"] else []
             if rated is None:
@@ -104,28 +103,13 @@ class Command(BaseCommand):
             columns += [read_column(name, file, answers) for name, file in options["scores"]]
             names = [column.name for column in columns]
             if twice := sorted({name for name in names if names.count(name) > 1}):
-                raise CommandError(
-                    f"Two columns have the name {', '.join(twice)}. Rename one of the --scores.",
-                    returncode=2,
-                )
+                raise UsageError(f"Two columns have the name {', '.join(twice)}. Rename one of the --scores.")
             if not columns:
                 raise CommandError(
                     "No metric to compare: the data has no scores, and its answers lack text or references. "
                     "Add files with --scores."
                 )
             found = correlations(answers, columns)
-        except LookupError as error:
-            raise CommandError(str(error.args[0]), returncode=2) from None
-        except (
-            Difference,
-            ReaderError,
-            ScoresError,
-            NotInstalled,
-            ChatError,
-            TooManyUnusable,
-            OSError,
-        ) as error:
-            raise CommandError(str(error)) from None
         put_out(self, options, "Correlation of metrics with people", list(found.sheets()), found.to_dict())
 
     def _geval(self, answers: Sequence[RatedAnswer], options: Mapping[str, Any]) -> list[ScoreColumn] | None:

@@ -48,14 +48,10 @@ class Command(RefusingCommand):
             counts = perturbing.dry_run(project=project, sources=sources, **asked)
         else:
             run = perturbing.plan_run(project=project, sources=sources, now=timezone.now(), **asked)
-            run = perturbing.perform(run, progress=self.progress)
+            run = perturbing.perform(run, progress=self.show_progress)
             counts = run.counts
         for line in table(counts):
             self.stdout.write(line)
-
-    def progress(self, done: int, total: int) -> None:
-        if self.stderr.isatty():
-            self.stderr.write(f"\r{done} of {total}", ending="\n" if done == total else "")
 
 
 def table(counts: Counts) -> list[str]:

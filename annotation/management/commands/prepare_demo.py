@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation import demo_world
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, UsageError
 
 
 class Command(BaseCommand):
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEMO_SECRET:
-            raise CommandError("The demo world is only available under ./run demo.", returncode=2)
+            raise UsageError("The demo world is only available under ./run demo.")
         call_command("migrate", verbosity=0, interactive=False)
         demo_world.load(now=timezone.now())
         self.stdout.write("\n".join(demo_world.links(options["base_url"])))

@@ -8,8 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
+from annotation.management.commands._escaping import CommandError, UsageError, ended_by
 from annotation.management.commands._lengths import add_length_options, limit_of
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
@@ -17,7 +16,6 @@ from annotation.releases import examples_of
 from annotation.releases.release_files import Difference
 from tableqa.examples import Example
 from tableqa.prompt_files import (
-    PromptError,
     read_predictions,
     sap_first,
     sap_second,
@@ -25,7 +23,7 @@ from tableqa.prompt_files import (
     torr_prompts,
     unitxt_record,
 )
-from tableqa.readers import READERS, ReaderError
+from tableqa.readers import READERS
 from tableqa.serialisations import SERIALISATIONS, TORR, torr
 from tableqa.tables import Table
 
@@ -97,14 +95,10 @@ class Command(RefusingCommand):
         self._nothing: Counter[str] = Counter()
         out: Path = options["out"]
         if out.exists():
-            raise CommandError(f"{out} already exists. Name a new file.", returncode=2)
-        try:
+            raise UsageError(f"{out} already exists. Name a new file.")
+        with ended_by(Difference, ValueError), ended_by(LookupError, end=UsageError):
             sources = self._sources(options)
             written = self._write(out, self._records(sources, options))
-        except LookupError as error:
-            raise CommandError(str(error.args[0]), returncode=2) from None
-        except (ReaderError, Difference, PromptError, ValueError) as error:
-            raise CommandError(str(error)) from None
         counts = ", ".join(f"{len(of)} examples of {name}" for name, of in sources.items())
         self.stdout.write(f"{written} prompts in {out} ({counts}).")
         for name, number in self._too_long.items():
@@ -120,11 +114,11 @@ class Command(RefusingCommand):
 
     def _check(self, options: Mapping[str, Any]) -> None:
         if options["data"] is not None and options["reader"] is None:
-            raise CommandError("--data needs --reader NAME.", returncode=2)
+            raise UsageError("--data needs --reader NAME.")
         if options["pool"] is not None and options["reader"] is None:
-            raise CommandError("--pool needs --reader NAME.", returncode=2)
+            raise UsageError("--pool needs --reader NAME.")
         if options["limit"] is not None and options["limit"] < 1:
-            raise CommandError("--limit must be at least 1.", returncode=2)
+            raise UsageError("--limit must be at least 1.")
 
     def _sources(self, options: Mapping[str, Any]) -> dict[str, list[Example]]:
         """The examples by their source, without those that are too long, as many as were asked for."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotation.journeys import releasing
+from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person, Release
 from annotation.releases import hub_upload, release_files
@@ -74,7 +74,7 @@ class Command(RefusingCommand):
         project = self.project(options["project"])
         repository = options["push_to_hub"]
         if options["yes"] and repository is None:
-            raise CommandError("--yes is only for --push-to-hub ORG/NAME.", returncode=2)
+            raise UsageError("--yes is only for --push-to-hub ORG/NAME.")
         if repository is not None:
             existing = project.releases.filter(name=options["name"], ready_at__isnull=False).first()
             if existing is not None and options["out"] is None:
@@ -84,7 +84,7 @@ class Command(RefusingCommand):
         formats: Any = options["format"] or defaults.get("formats")
         given = {"name": options["name"], "format": formats, "out": options["out"]}
         if wanted := [f"--{name}" for name, value in given.items() if value is None]:
-            raise CommandError(f"Add {', '.join(wanted)}. Only a dry run works without.", returncode=2)
+            raise UsageError(f"Add {', '.join(wanted)}. Only a dry run works without.")
         release = releasing.make_release(
             project=project,
             name=options["name"],

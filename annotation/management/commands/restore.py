@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotation import backing_up
-from annotation.management.commands._escaping import BaseCommand
+from annotation.management.commands._escaping import BaseCommand, ended_by
 from annotation.management.commands.backup import report_lacking
 
 
@@ -23,10 +23,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with ended_by(backing_up.Impossible):
             found = (backing_up.read if options["check"] else backing_up.restore)(options["folder"])
-        except backing_up.Impossible as why:
-            raise CommandError(str(why)) from None
         checked = "complete" if found.named is not None else "as it was made"
         done = checked if options["check"] else "restored"
         self.stdout.write(

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, ended_by
 from annotation.management.commands._sheets import add_sheet_options, put_out
 from tableqa.prompt_files import (
     PromptError,
@@ -55,7 +55,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         predictions: dict[str, dict[str, str]] = {}
         scores: dict[str, str] = dict(options["score"])
-        try:
+        with ended_by(PromptError, TorrError, NotInstalled):
             for model, file in options["predictions"]:
                 predictions.setdefault(model, {}).update(read_predictions(file))
             prompts = chain.from_iterable(map(read_prompts, options["prompts"]))
@@ -80,8 +80,6 @@ class Command(BaseCommand):
                     f"{options['prompts'][0]} contains {design} prompts, which have no correct answer. Write "
                     "the second requests with `prompts sap --replies FILE`."
                 )
-        except (PromptError, TorrError, NotInstalled) as error:
-            raise CommandError(str(error)) from None
 
 
 def _of(design: str, prompts: Iterator[Record]) -> Iterator[Record]:

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urljoin
 
 from django.conf import settings
-from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.journeys import setting_up
+from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Person, Project
@@ -148,7 +148,7 @@ class Command(RefusingCommand):
     def export(self, options: dict[str, Any]) -> None:
         slug = options["project"]
         if slug is None:
-            raise CommandError("Name the project: --project SLUG", returncode=2)
+            raise UsageError("Name the project: --project SLUG")
         here = standing.of_project(self.project(slug), now=timezone.now(), derived=False, left=False)
         text = writing.written(here, people=not options["without_people"])
         if options["file"] == "-":
@@ -157,9 +157,7 @@ class Command(RefusingCommand):
             try:
                 Path(options["file"]).write_text(text, encoding="utf-8")
             except OSError as error:
-                raise CommandError(
-                    f"Cannot write {options['file']}: {error.strerror}.", returncode=2
-                ) from None
+                raise UsageError(f"Cannot write {options['file']}: {error.strerror}.") from None
         for note in here.notes:
             sys.stderr.write(f"Note: {note}\n")
 
@@ -169,7 +167,7 @@ class Command(RefusingCommand):
         try:
             text = Path(name).read_text(encoding="utf-8")
         except OSError as error:
-            raise CommandError(f"Cannot read {name}: {error.strerror}.", returncode=2) from None
+            raise UsageError(f"Cannot read {name}: {error.strerror}.") from None
         except UnicodeDecodeError:
             raise CommandError(f"{name} is not UTF-8 text.") from None
         try:
@@ -190,7 +188,7 @@ class Command(RefusingCommand):
             roles = project.memberships.filter(person=person, removed_at__isnull=True).first()
             may = permissions(roles.roles if roles else [])
             if Permission.SET_UP not in may and not person.is_administrator:
-                raise CommandError(f"{email} is not a manager of {project.slug}.", returncode=2)
+                raise UsageError(f"{email} is not a manager of {project.slug}.")
             return person, False
         found = Person.objects.filter(email=email.lower()).first()
         if found is not None:

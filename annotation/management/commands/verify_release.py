@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.management.commands._escaping import BaseCommand, ended_by
 from annotation.releases import release_files
 
 
@@ -19,10 +19,8 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, metavar="DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
+        with ended_by(release_files.Difference):
             checked = release_files.verify(options["folder"])
-        except release_files.Difference as difference:
-            raise CommandError(str(difference)) from None
         self.stdout.write(
             f"Verified: {checked['files']} files, {checked['annotations']} annotations, "
             f"{checked['decisions']} decisions, {checked['replayed']} tables replayed, "
