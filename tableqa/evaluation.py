@@ -19,8 +19,6 @@ Sources:
   Zhu et al. (2021), TAT-QA, section 5 (exact match and F1 with scales: `tableqa.tat_metric`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -5,8 +5,6 @@ releases, study files and definitions. A value stays exactly as its file has it,
 PostgreSQL accept the same.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

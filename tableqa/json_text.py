@@ -1,7 +1,5 @@
 """JSON that somebody else wrote: read, or refused in one way."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

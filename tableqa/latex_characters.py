@@ -6,8 +6,6 @@ r"""Characters in LaTeX: escapes of what TeX reads as a command, and commands fo
 The measure is pdfLaTeX with the encoding T1 and UTF-8. Each character is read once: time is linear in the text.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A piece is a text such as `word earliest` or `name c1 vintage`. Pieces of one ex
 (`pieces`); edits across examples leave out which column or row it was (`edits`).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence, Set
 from statistics import fmean

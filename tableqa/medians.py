@@ -1,7 +1,5 @@
 """Medians with the intervals that so few values allow, by a seeded bootstrap."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ where a variant says something else, the text of each variant. `read_back` takes
 `static/askew/merged.js` is the same model in the browser; both give `tests/vectors/merged.json`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ ranks and other words for numbers, initials and turned names. A part of a name i
 Guinea not Papua New Guinea), as it is by the rules of WikiTableQuestions and TAPEX.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ than six values no two do with 95 %. Where these two are equal, the interval rea
 confidence is higher. Of equal values there is none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb

@@ -13,8 +13,6 @@ Two forms of JSON Lines are read, also mixed in one file, and one whole object:
 An answer in a scale ({"id", "answers", "scale"}, or TAT-QA's) is `Scaled`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,8 +11,6 @@ predictions has {"id", "prediction"} a line. Nothing is sent anywhere. `score_to
 Sources: Ashury-Tahan et al. (2025), ToRR. Sui et al. (2024), SUC, sections 3 to 5.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -8,8 +8,6 @@ which people or the metric give every system the same has none; it is left out a
 Source: Wang et al. (2024), LFTQA-Eval, sections 2.3 (the two dimensions) and 2.5 (instance-level correlation).
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -4,8 +4,6 @@ A release names its version in its manifest and verifies `under` it. Code whose 
 before it follows a rule that is newer than some of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -6,8 +6,6 @@
 A gold answer of "1,305" in thousands is said as "1,305", as "1,305 thousand" and as "1305000".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

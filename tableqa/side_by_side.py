@@ -6,8 +6,6 @@ Zhou et al. (2024), FREB-TQA: a row for each model, two columns (Emd, VP) for ea
 Zhao et al. (2023), RobuT: a row for each perturbation within its level; for each model accuracy before and after, R-ACC.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ in the order of their characters; a number is multiplied by its scale; a text ge
 bags of words. Numbers of different scales differ, however they are written.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import string

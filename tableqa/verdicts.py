@@ -7,8 +7,6 @@ name is another answer, as in the published rules: York is not New York. Verdict
 raw answers, which are kept, every one of them can be taken again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

@@ -17,8 +17,6 @@ Hanley, J. A. and Lippman-Hand, A. (1983). If nothing goes wrong, is everything 
   of what was never seen, from n).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

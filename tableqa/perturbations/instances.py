@@ -1,7 +1,5 @@
 """Instances: what comes of perturbing one example by several kinds with several seeds, each checked against its contract."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What each automatic perturbation does to a table, as operations on it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
