@@ -1,7 +1,6 @@
 """How far annotators agree on sets of cells, beyond what marking cells at random would give; with a bootstrap interval.
 
     cell_set_agreement(units, distance="masi")       # units: ((rows, columns), [set of (row id, column id), or None])
-    second_opinion(units, "masi")                    # the same value from other people's code
 
 The coefficient has the form of Krippendorff's alpha, one minus observed over expected disagreement, and differs in
 what it expects. Alpha pools the labels of all units; but cell r3/c2 of one table and r3/c2 of another are not one
@@ -152,35 +151,6 @@ def influence(
     observed = np.array([pattern.ratings * pattern.observed(distance) for pattern in ordered])
     expected = np.array([pattern.ratings * pattern.expected(distance) for pattern in ordered])
     return ratio_influence(observed, expected, np.array([patterns[pattern] for pattern in ordered]))
-
-
-def second_opinion(units: Sequence[Unit], distance: Distance = "masi") -> float | None:
-    """The value alone, from nltk's distances and scipy's hypergeometric distribution, for checking a release.
-
-    It shares with `cell_set_agreement` what a unit weighs, and none of the arithmetic. None where the value is undefined.
-    """
-    from nltk.metrics.distance import jaccard_distance, masi_distance
-    from scipy.stats import hypergeom
-
-    check_distance(distance)
-    measure = {"jaccard": jaccard_distance, "masi": masi_distance}[distance]
-
-    def apart(one: CellSet, other: CellSet) -> float:
-        return float(measure(set(one), set(other))) if one or other else 0.0
-
-    observed = expected = 0.0
-    for (rows, columns), sets in units:
-        given = [cells for cells in sets if cells is not None]
-        pairs = [*combinations(given, 2)]
-        for one, other in pairs:
-            weight = len(given) / len(pairs)
-            observed += weight * apart(one, other)
-            for common in range(min(len(one), len(other)) + 1):
-                likely = float(hypergeom.pmf(common, rows * columns, len(one), len(other)))
-                left, right = range(len(one)), range(len(one) - common, len(one) - common + len(other))
-                as_cells = [frozenset(("r0", f"c{place}") for place in places) for places in (left, right)]
-                expected += weight * likely * apart(*as_cells) if likely else 0.0
-    return 1 - observed / expected if expected else None
 
 
 # ---- one unit ------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Several edited variants of one base table, merged into a single table that shows where they differ.
 
 The merged table has every row and column of the base and of each variant. A cell holds the text of the base and,
-where a variant says something else, the text of each variant. `read_back` takes a variant out of it again.
+where a variant says something else, the text of each variant. Every variant can be read back from it.
 `static/askew/merged.js` is the same model in the browser; both give `tests/vectors/merged.json`.
 """
 
@@ -126,31 +126,6 @@ def merge(base: Table, variants: Sequence[Table]) -> MergedTable | None:
             for row in rows
         ),
     )
-
-
-def read_back(merged: MergedTable, number: int) -> Table:
-    """The header, further header rows and rows of a variant, as the merged table shows them."""
-    columns = _order_in(merged.columns, number)
-
-    def texts(cells: Cells) -> list[str]:
-        return [_text(cells, column, number) for column in columns]
-
-    return Table(
-        header=texts(merged.header),
-        rows=[texts(merged.cells[row]) for row in _order_in(merged.rows, number)],
-        header_rows=[texts(line) for line in merged.above],
-    )
-
-
-def _text(cells: Cells, column: int, number: int) -> str:
-    changed = cells.changes.get(column)
-    text = cells.texts[column] if changed is None else changed[number]
-    return cells.texts[column] if text is None else text
-
-
-def _order_in(lines: Sequence[Line], number: int) -> list[int]:
-    places = [(place, at) for at, line in enumerate(lines) if (place := line.places[number]) is not None]
-    return [at for _, at in sorted(places)]
 
 
 def _unique_ids(base: Sequence[str], ids: Sequence[str], number: int) -> list[str]:

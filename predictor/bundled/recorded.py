@@ -37,9 +37,6 @@ SOURCES: Mapping[str, tuple[str, int]] = {
 CLEARLY = 1.05
 """How many times as likely as the second answer the first has to be."""
 
-SAME_SCORE = 1e-3
-"""How far a score may lie from the recorded one: processors round differently."""
-
 
 @dataclass(frozen=True)
 class RecordedAnswer:
@@ -102,28 +99,3 @@ def _asked(model: Bundled, source: str, examples: Sequence[Example], count: int)
                 best, score = ways[0], model.calibration(ways[0].score)
                 yield RecordedAnswer(source, example, best.answers, best.operation, best.cells, score)
                 break
-
-
-def recorded(folder: Path, fixtures: Path = FIXTURES) -> tuple[str, list[RecordedAnswer]]:
-    """(hash of the weights, what they answered) of a folder; gold answers come from the fixtures.
-
-    Raises OSError where there is no such file, ValueError where it does not fit the fixtures.
-    """
-    kept = json.loads((folder / RECORDED).read_text())
-    examples = {
-        (source, one.id): one
-        for source, (form, _) in SOURCES.items()
-        for one in READERS[form](fixtures / source)
-    }
-    out = []
-    for one in kept["recorded"]:
-        example = examples.get((one["source"], one["id"]))
-        if example is None or (example.question, example.table.digest()) != (one["question"], one["table"]):
-            raise ValueError(
-                f"{one['source']} has no question {one['id']} as it was recorded. Record it again"
-            )
-        cells = tuple((row, column) for row, column in one["cells"])
-        out.append(
-            RecordedAnswer(one["source"], example, tuple(one["answers"]), one["op"], cells, one["score"])
-        )
-    return kept["sha"], out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.merged_tables import Cells, Line, MergedTable, merge, read_back
+from tableqa.merged_tables import Cells, Line, MergedTable, merge
 from tableqa.operations import (
     InsertColumn,
     InsertRow,
@@ -46,6 +47,31 @@ def merged(*variants: list[Any], base: Table = FILMS) -> MergedTable:
     result = merge(base, [replay(base, operations) for operations in variants])
     assert result is not None
     return result
+
+
+def read_back(merged: MergedTable, number: int) -> Table:
+    """The header, further header rows and rows of a variant, as the merged table shows them."""
+    columns = _order_in(merged.columns, number)
+
+    def texts(cells: Cells) -> list[str]:
+        return [_text(cells, column, number) for column in columns]
+
+    return Table(
+        header=texts(merged.header),
+        rows=[texts(merged.cells[row]) for row in _order_in(merged.rows, number)],
+        header_rows=[texts(line) for line in merged.above],
+    )
+
+
+def _text(cells: Cells, column: int, number: int) -> str:
+    changed = cells.changes.get(column)
+    text = cells.texts[column] if changed is None else changed[number]
+    return cells.texts[column] if text is None else text
+
+
+def _order_in(lines: Sequence[Line], number: int) -> list[int]:
+    places = [(place, at) for at, line in enumerate(lines) if (place := line.places[number]) is not None]
+    return [at for _, at in sorted(places)]
 
 
 @st.composite

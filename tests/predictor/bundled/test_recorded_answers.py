@@ -12,10 +12,11 @@ import pytest
 from predictor import load_bundled
 from predictor.architectures import weights_sha
 from predictor.bundled import WEIGHTS
-from predictor.bundled.recorded import FIXTURES, SAME_SCORE, SOURCES, RecordedAnswer, recorded
+from predictor.bundled.recorded import FIXTURES, SOURCES, RecordedAnswer
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Table
 from tableqa.readers import READERS
+from tests.predictor.recorded_answers import SAME_SCORE, recorded
 from tests.predictor.test_server import serving
 
 needs_weights = pytest.mark.skipif(

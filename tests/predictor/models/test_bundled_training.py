@@ -442,9 +442,9 @@ def test_the_forecast_of_the_shipped_plan_is_printed_before_it_starts() -> None:
 def test_a_tiny_run_makes_a_model_that_can_be_served(test_data: Path, tmp_path: Path) -> None:
     from predictor import load_bundled
     from predictor.architectures import info, load, never
-    from predictor.bundled.recorded import recorded
     from predictor.protocol import Options, Prediction, PredictRequest
     from predictor.training.__main__ import main
+    from tests.predictor.recorded_answers import recorded
 
     started = time.process_time()
     arguments = ["--data", str(test_data / "wtq"), "--tiny", "--out", str(tmp_path / "run")]
