@@ -302,10 +302,6 @@ def _compare_in_order(left: Sequence[_Reading], right: Sequence[_Reading]) -> Co
             return Comparison(equal=False, difference=name[0], factor=name[1])
         if any(single.equal for single in singles):
             return Comparison(equal=False, difference="partial")
-    return _partial_or_different(left, right)
-
-
-def _partial_or_different(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison:
     common = _pair(left, right, lambda one, other: _compare_answers(one, other).equal)
     return Comparison(equal=False, difference="partial") if common else _DIFFERENT
 

@@ -273,7 +273,7 @@ def matched(base: Table, edited: Table) -> Table:
     if base.shape == edited.shape:
         return _in_place(base, edited) if _texts_differing(base, edited) <= 2 else plain
     candidates = (plain, _rows_moved(base, _matched_by_meaning(base, edited)))
-    return min(candidates, key=lambda table: _cost(diff(base, table, match="ids")))
+    return min(candidates, key=lambda table: sum(map(_weight, diff(base, table, match="ids"))))
 
 
 def permitted(base: Table, edited: Table, contract: Contract, table: Table) -> Table:
@@ -447,10 +447,6 @@ def _in_sequence(names: Sequence[str], wanted: Sequence[str]) -> Iterator[list[i
         if not chosen:
             return
         start = chosen.pop() + 1
-
-
-def _cost(operations: Iterable[Operation]) -> float:
-    return sum(_weight(operation) for operation in operations)
 
 
 def _weight(operation: Operation) -> float:

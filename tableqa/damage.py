@@ -48,7 +48,8 @@ def damage(old: str, new: str, column: Sequence[str] = ()) -> str | None:
         return "blanks_changed"
     if worn(new) == "nan_cell":
         return "nan_cell"
-    if old.split() and "".join(old.split()).casefold() == "".join(new.split()).casefold() and _letters(old):
+    has_letters = any(map(str.isalpha, old))
+    if has_letters and "".join(old.split()).casefold() == "".join(new.split()).casefold():
         return "case_changed"
     if _without_signs(old) == _without_signs(new) and _minuses(old) != _minuses(new):
         return "sign_changed"
@@ -89,10 +90,6 @@ _MALFORMED = re.compile(r"(?:[-+−–(]*[A-Z]{0,3}[$€£¥])?[-+−–( ]*\d{1
 
 def _breaks(text: str) -> str:
     return text.replace("\\n", "\n")
-
-
-def _letters(text: str) -> bool:
-    return any(character.isalpha() for character in text)
 
 
 # Encoding -------------------------------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def standalone(name: str) -> str:
 def _latex_block(block: Block) -> str:
     match block:
         case Heading(text, level):
-            return _latex_heading(sheets.escape_latex(text), level)
+            return rf"\{LEVELS[min(level, len(LEVELS)) - 1]}{{{sheets.escape_latex(text)}}}"
         case Paragraph(text, missing):
             said = sheets.escape_latex(text)
             return rf"\emph{{{said}}}" if missing else said
@@ -169,10 +169,6 @@ def _latex_block(block: Block) -> str:
             )
         case Table(sheet):
             return sheets.as_latex(sheet)
-
-
-def _latex_heading(said: str, level: int) -> str:
-    return rf"\{LEVELS[min(level, len(LEVELS)) - 1]}{{{said}}}"
 
 
 def _environment(name: str, lines: Sequence[str], options: str = "") -> str:

@@ -279,12 +279,8 @@ def pack_all(data: Any) -> Any:
     if isinstance(data, str | int):
         return data
     if isinstance(data, Mapping):
-        return {_packed_key(key): pack_all(value) for key, value in data.items()}
+        return {pack(key) if isinstance(key, str) else key: pack_all(value) for key, value in data.items()}
     return [pack_all(value) for value in data] if isinstance(data, list | tuple) else data
-
-
-def _packed_key(key: Any) -> Any:
-    return pack(key) if isinstance(key, str) else key
 
 
 def unpack_object(data: dict[str, Any]) -> Any:

@@ -345,7 +345,7 @@ def _requests(question: str) -> Iterator[Paraphrase]:
     if match := re.match(r"^(?P<w>who|whose) (?P<y>.+)$", question, re.IGNORECASE):
         yield (
             made(f"tell me {match['w'].lower()} {match['y']}", 0.7)
-            if not _did(question)
+            if not re.search(r"\b(?:did|does|do)\b", question, re.IGNORECASE)
             else made(f"say {_straight(question)}", 0.6)
         )
     if match := re.match(r"^what (?P<v>is|was|are|were) the (?P<y>.+)$", question, re.IGNORECASE):
@@ -357,10 +357,6 @@ def _requests(question: str) -> Iterator[Paraphrase]:
     straight = _straight(question)
     if straight and straight != question:
         yield made(f"say {straight}", 0.7)
-
-
-def _did(question: str) -> bool:
-    return bool(re.search(r"\b(?:did|does|do)\b", question, re.IGNORECASE))
 
 
 def _straight(question: str) -> str:

@@ -124,7 +124,8 @@ def suc_prompts(
             except NotApplicable as why:
                 left_out(name, task.name, str(why))
                 continue
-            solved = _solved(task.name, tables, place, seed) if _any_shot(among) else None
+            has_shot = any(design.one_shot for design in among.values())
+            solved = _solved(task.name, tables, place, seed) if has_shot else None
             for variant, design in among.items():
                 if (design.table_size and task.name == "size_detection") or (
                     design.one_shot and solved is None
@@ -144,10 +145,6 @@ def suc_prompts(
                     "answers": list(item.accepted),
                     "hidden": _hidden(item),
                 }
-
-
-def _any_shot(among: Mapping[str, Design]) -> bool:
-    return any(design.one_shot for design in among.values())
 
 
 def _solved(task: str, tables: Sequence[tuple[str, Table]], place: int, seed: int) -> StructuralItem | None:

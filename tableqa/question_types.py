@@ -88,7 +88,7 @@ def lexical(question: str, table: Table, answers: Sequence[str]) -> Suggestion:
     the rule says nothing.
     """
     cells = _cells(table) if answers else frozenset()
-    missing = [answer for answer in answers if _plain(answer) not in cells]
+    missing = [answer for answer in answers if fold(answer).casefold() not in cells]
     if missing:
         return Suggestion("reasoning", NOT_A_CELL.format(answer=_short(missing[0])))
     if found := comparisons(question):
@@ -103,10 +103,6 @@ def lexical(question: str, table: Table, answers: Sequence[str]) -> Suggestion:
 def _cells(table: Table) -> frozenset[str]:
     """The cells of a table, plain; kept for the next question, which is often about the same table."""
     return frozenset([text.casefold() for text in fold_all([cell for row in table.rows for cell in row])])
-
-
-def _plain(text: str) -> str:
-    return fold(text).casefold()
 
 
 def _short(text: str) -> str:

@@ -485,7 +485,11 @@ def torr_report(
 
 
 def _model(name: str, scores: ModelScores, noops: NoOps, replicates: int) -> TorrModel:
-    rows = _rows(scores)
+    rows = {
+        dataset: {example: list(of.values()) for example, of in examples.items()}
+        for dataset, examples in scores.items()
+        if examples
+    }
     each = {
         dataset: (
             performance({dataset: of}, replicates=replicates),
@@ -529,14 +533,6 @@ def _checked(models: Mapping[str, ModelScores]) -> tuple[tuple[str, ...], dict[s
                     f"{dataset}: {len(only)} examples are scored for one of {first} and {name} only: {only[0]}"
                 )
     return configurations, {dataset: len(of) for dataset, of in models[first].items() if of}
-
-
-def _rows(scores: ModelScores) -> dict[str, dict[str, list[float]]]:
-    return {
-        dataset: {example: list(of.values()) for example, of in examples.items()}
-        for dataset, examples in scores.items()
-        if examples
-    }
 
 
 def _lines(scores: ModelScores) -> Iterator[Mapping[str, float]]:

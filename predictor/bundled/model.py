@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,7 +126,9 @@ class Bundled:
         if stop(place):
             return Prediction((), "", 0, len(request.table.rows), model=self._id)
         prediction = self._answer(request.question, request.table, request.options.topk)
-        return _cut(prediction) if request.history or request.context is not None else prediction
+        # This model reads neither earlier turns nor paragraphs.
+        is_cut = bool(request.history) or request.context is not None
+        return replace(prediction, truncated=True) if is_cut else prediction
 
     @property
     def _id(self) -> str:
@@ -180,13 +183,6 @@ class Bundled:
             model=self._id,
             ms={"queue": 0.0, "compute": 1000 * (time.perf_counter() - started)},
         )
-
-
-def _cut(found: Prediction) -> Prediction:
-    """The same answer, saying that something was left out: this model reads neither earlier turns nor paragraphs."""
-    from dataclasses import replace
-
-    return replace(found, truncated=True)
 
 
 def _settings(folder: Path) -> dict[str, Any]:

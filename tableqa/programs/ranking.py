@@ -140,7 +140,8 @@ class Ranking:
 
     def _unused(self, program: Program) -> int:
         """How many of the question's numbers no column of the program has in its header."""
-        headers = {word for column in _columns(program) for word in self.layout.column_words(column)}
+        columns = {node.column for node in program.walk() if hasattr(node, "column")}
+        headers = {word for column in columns for word in self.layout.column_words(column)}
         return sum(one.text not in headers for one in self.question.mentioned)
 
     @cached_property
@@ -370,10 +371,6 @@ def _parts(node: Node) -> Iterator[Node]:
     if not isinstance(node, Choice):
         for inner in node.inner():
             yield from _parts(inner)
-
-
-def _columns(program: Program) -> set[str]:
-    return {node.column for node in program.walk() if hasattr(node, "column")}
 
 
 def _operations(program: Node) -> Iterator[str]:

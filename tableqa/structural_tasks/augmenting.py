@@ -41,7 +41,8 @@ MOST_KNOWLEDGE = 4_000
 
 def first(table: Table, kind: Augmentation, design: Design = BASELINE, text: str = "") -> Prompt:
     """The first request. The question is not in it; KeyError for an unknown kind."""
-    return build(table, REQUESTS[kind], _without_shot(design), text=text)
+    # A solved item shows an answer to a question, which is not what the first request asks for.
+    return build(table, REQUESTS[kind], replace(design, one_shot=False), text=text)
 
 
 def second(
@@ -63,8 +64,3 @@ def second(
     if len(said) > MOST_KNOWLEDGE:
         said = said[: MOST_KNOWLEDGE - 1].rstrip() + "…"
     return build(table, request, design, solved, text, knowledge=f"{INTRODUCTION[kind]}\n{said}")
-
-
-def _without_shot(design: Design) -> Design:
-    # A solved item shows an answer to a question, which is not what the first request asks for.
-    return replace(design, one_shot=False)
