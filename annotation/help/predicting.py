@@ -858,17 +858,6 @@ def identity(name: str) -> str:
     return connect(entry).identity(within=PATIENT)
 
 
-def fill(
-    *,
-    batch: Batch,
-    now: datetime,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> tuple[int, int]:
-    """Ask the models for the answers that are still open. Returns how many were answered, and how many are left."""
-    filled = fill_all(batch=batch, now=now, progress=progress)
-    return filled.asked, filled.left
-
-
 def fill_all(
     *,
     batch: Batch,
@@ -876,7 +865,7 @@ def fill_all(
     progress: Callable[[int, int], None] = lambda done, total: None,
     but: Collection[str] = (),
 ) -> Filled:
-    """`fill`, with the predictors that were stopped. Those in `but` are not asked.
+    """Ask the models for the answers that are still open. Those in `but` are not asked.
 
     A model that does not answer, or that was exchanged since, leaves its rows open. What somebody waits for comes first;
     among equals the order is drawn each time, so that a few examples on which a model fails hold up no others for ever.

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.help import fooling, predicting
+from annotation.help import fooling
 from annotation.models import Try
 from predictor.listing import _resting
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.filling import fill
 from tests.annotation.test_predicting import REWORDED, take
 from tests.predictor.endpoints import Endpoint, endpoint
 
@@ -48,10 +49,10 @@ def test_each_state_has_a_column_of_its_own(world: World, llm: Endpoint) -> None
         assert assignment is not None
         world.answer(assignment, REWORDED)
         llm.mood = mood
-        assert predicting.fill(batch=batch, now=NOON) == (1, 0)
+        assert fill(batch=batch, now=NOON) == (1, 0)
     llm.mood, llm.reply = "well", lambda body: '{"answers": ["1979"]}'
     world.answer(take(world, batch, "bo"), REWORDED)
-    predicting.fill(batch=batch, now=NOON)
+    fill(batch=batch, now=NOON)
     assert set(Try.objects.exclude(error="").values_list("original__state", flat=True)) == set(
         STATES.values()
     )
@@ -75,7 +76,7 @@ def test_tries_of_older_releases_without_a_state_are_counted(world: World, llm: 
     batch = world.batch("question_paraphrase", variant="word", loop_model="llm", overlap=2)
     world.answer(take(world, batch, "ada", "Alien"), REWORDED)
     llm.mood = "silent"
-    predicting.fill(batch=batch, now=NOON)
+    fill(batch=batch, now=NOON)
     row = Try.objects.get()
     for model, original, state in (
         ("llm:small", {**(row.original or {}), "state": None}, "no_list"),

@@ -28,6 +28,7 @@ from predictor.protocol import PredictRequest
 from predictor.usage import USUAL_COMPLETION, Call, Tally
 from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, World, make_world
+from tests.annotation.filling import fill
 from tests.annotation.test_api import program
 from tests.predictor.endpoints import Endpoint, endpoint
 from tests.predictor.scripted import answer, scripted
@@ -105,7 +106,7 @@ def tried(world: World, entry: dict[str, Any]) -> Batch:
 
 
 def test_the_loop_counts_each_request_with_its_price(tried: Batch, llm: Endpoint) -> None:
-    assert predicting.fill(batch=tried, now=NOON) == (1, 0)
+    assert fill(batch=tried, now=NOON) == (1, 0)
     assert len(llm.requests) == 2
     rows = ModelRequest.objects.order_by("pk")
     assert [(row.purpose, row.batch, row.predictor, row.state, row.is_counted) for row in rows] == [
@@ -116,14 +117,14 @@ def test_the_loop_counts_each_request_with_its_price(tried: Batch, llm: Endpoint
 
 def test_retries_within_the_predictor_are_rows_of_their_own(tried: Batch, llm: Endpoint) -> None:
     llm.flavour = "llama_cpp"
-    predicting.fill(batch=tried, now=NOON)
+    fill(batch=tried, now=NOON)
     assert ModelRequest.objects.count() == len(llm.requests)
 
 
 @pytest.mark.parametrize("mood", ["cut_off", "declines", "filtered"])
 def test_a_reply_without_an_answer_has_cost_its_tokens(tried: Batch, llm: Endpoint, mood: str) -> None:
     llm.mood = mood
-    predicting.fill(batch=tried, now=NOON)
+    fill(batch=tried, now=NOON)
     states = set(ModelRequest.objects.values_list("state", flat=True))
     assert states == {{"cut_off": "cut_off", "declines": "declined", "filtered": "filtered"}[mood]}
     assert metering.spent(ModelRequest.objects.all()).prompt_tokens > 0
@@ -139,7 +140,7 @@ def test_a_budget_is_checked_before_the_predictor_is_asked(
     assert (filled.asked, filled.left, llm.requests) == (0, 1, [])
     assert not ModelRequest.objects.exists()
     where.objects.filter(pk=key).update(model_budget={})
-    assert predicting.fill(batch=tried, now=NOON) == (1, 0)
+    assert fill(batch=tried, now=NOON) == (1, 0)
 
 
 def test_a_budget_also_limits_an_entry_without_a_price(
@@ -147,7 +148,7 @@ def test_a_budget_also_limits_an_entry_without_a_price(
 ) -> None:
     settings.PREDICTORS = {"qwen": {name: value for name, value in entry.items() if name != "price"}}
     Project.objects.update(model_budget={"tokens": 100})
-    assert predicting.fill(batch=tried, now=NOON) == (0, 1)
+    assert fill(batch=tried, now=NOON) == (0, 1)
     assert llm.requests == []
 
 
@@ -466,7 +467,7 @@ def test_a_job_asks_in_parallel_what_the_predictor_states(world: World, settings
             assignment = world.take(batch, "ada")
             assert assignment is not None
             world.answer(assignment, REWORDED)
-        assert predicting.fill(batch=batch, now=NOON) == (3, 0)
+        assert fill(batch=batch, now=NOON) == (3, 0)
         assert most == 4
         assert ModelRequest.objects.filter(purpose="loop").count() == len(script.asked)
 

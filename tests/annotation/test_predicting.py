@@ -34,6 +34,7 @@ from tableqa import Example, Table
 from tableqa.proportions import proportion
 from tasks.contract import ModelInTheLoop
 from tests.annotation.cast import FILMS, NOON, World, envelope, make_world
+from tests.annotation.filling import fill
 from tests.annotation.test_api import program, respond
 from tests.predictor.scripted import SHA, Scripted, answer, scripted
 
@@ -300,13 +301,13 @@ class TestASubmission:
         assert row.answered_at is None
         assert not row.verdicts.exists()
         server.mood = "failing"
-        assert predicting.fill(batch=batch, now=NOON) == (0, 1)
+        assert fill(batch=batch, now=NOON) == (0, 1)
         server.mood = "well"
         client.connect(server.entry).breaker = client.Breaker()
-        assert predicting.fill(batch=batch, now=NOON) == (1, 0)
+        assert fill(batch=batch, now=NOON) == (1, 0)
         row.refresh_from_db()
         assert row.verdicts.get().verdict == "fooled"
-        assert predicting.fill(batch=batch, now=NOON) == (0, 0)
+        assert fill(batch=batch, now=NOON) == (0, 0)
 
     def test_without_a_model_keeps_nothing(self, world: World) -> None:
         batch = world.batch("question_paraphrase", variant="word")
@@ -404,7 +405,7 @@ class TestInTheBackground:
         assert look(assignment, REWORDED).state == "waiting"
         assert look(assignment, REWORDED).tries == 1
         assert slow.asked == []
-        predicting.fill(batch=batch, now=NOON)
+        fill(batch=batch, now=NOON)
         assert look(assignment, REWORDED).verdict == "fooled"
 
     def test_house_keeping_starts_one_job_for_a_batch_that_has_something_open(
@@ -434,7 +435,7 @@ class TestInTheBackground:
         batch = world.batch("question_paraphrase", variant="word", loop_model="llm")
         assignment = take(world, batch, film="Alien")
         assert look(assignment, REWORDED).state == "waiting"
-        assert predicting.fill(batch=batch, now=NOON) == (1, 0)
+        assert fill(batch=batch, now=NOON) == (1, 0)
         row = Try.objects.get()
         assert (row.model, row.verdicts.get().verdict) == ("llm:qwen", "fooled")
         assert (row.perturbed or {})["text"] == '{"answers": ["1995"]}'
@@ -499,7 +500,7 @@ class TestALanguageModel:
     def test_that_talks_is_shown_its_reply_and_asked_again(self, asked: Any) -> None:
         assignment, replies, sent = asked
         replies[:] = [self.LIST, self.TALK, self.LIST]
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        assert fill(batch=assignment.batch, now=NOON) == (1, 0)
         row = Try.objects.get()
         assert (row.error, row.verdicts.get().verdict) == ("", "not_fooled")
         assert row.perturbed is not None
@@ -514,7 +515,7 @@ class TestALanguageModel:
         replies[:] = [self.LIST, *[self.TALK] * 20]
         english = predicting.UNREAD["perturbed"].format(times=3)
         with translation.override("de"):
-            assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+            assert fill(batch=assignment.batch, now=NOON) == (1, 0)
             assert look(assignment, REWORDED).words == english.shown() != str(english)
         assert Try.objects.get().error == english
         assert look(assignment, REWORDED).words == english
@@ -524,9 +525,9 @@ class TestALanguageModel:
     ) -> None:
         assignment, replies, sent = asked
         replies[:] = [self.LIST, *[self.TALK] * 20]
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        assert fill(batch=assignment.batch, now=NOON) == (1, 0)
         assert len(sent) == 1 + listing.MOST_ASKS
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (0, 0)
+        assert fill(batch=assignment.batch, now=NOON) == (0, 0)
         assert len(sent) == 1 + listing.MOST_ASKS, "no job asks it again"
         seen = look(assignment, REWORDED)
         assert (seen.state, seen.verdict) == ("answered", "model_error")
@@ -552,17 +553,17 @@ class TestALanguageModel:
     def test_whose_endpoint_is_away_is_left_alone_for_a_while(self, asked: Any) -> None:
         assignment, replies, sent = asked
         replies[:] = [ChatError("it gave no answer"), self.LIST, self.LIST]
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (0, 1)
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (0, 1)
+        assert fill(batch=assignment.batch, now=NOON) == (0, 1)
+        assert fill(batch=assignment.batch, now=NOON) == (0, 1)
         assert len(sent) == 1, "nobody has asked it again yet"
         (breaker,) = listing._resting.values()
         breaker._open_until = 0.0
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        assert fill(batch=assignment.batch, now=NOON) == (1, 0)
 
     def test_that_says_no_to_the_question_is_not_asked_it_for_ever(self, asked: Any) -> None:
         assignment, replies, _ = asked
         replies[:] = [ChatError("it answered 400: too many tokens", "refused")]
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        assert fill(batch=assignment.batch, now=NOON) == (1, 0)
         seen = look(assignment, REWORDED)
         assert seen.verdict == "model_error"
         assert "too many tokens" in seen.words
@@ -571,7 +572,7 @@ class TestALanguageModel:
         assignment, replies, sent = asked
         reason = "The reply was cut off after 512 tokens (finish_reason=length)."
         replies[:] = [self.LIST, ChatError(reason, "cut_off", '<think>{"answers": ["1995"]}')]
-        assert predicting.fill(batch=assignment.batch, now=NOON) == (1, 0)
+        assert fill(batch=assignment.batch, now=NOON) == (1, 0)
         seen = look(assignment, REWORDED)
         assert (seen.verdict, seen.words) == ("model_error", reason)
         perturbed = Try.objects.get().perturbed or {}
@@ -602,7 +603,7 @@ def test_examples_on_which_a_model_fails_hold_up_no_others(world: World, server:
     server.says = lies
     client.connect(server.entry).breaker = client.Breaker(least=100)
     for _ in range(20):
-        if predicting.fill(batch=batch, now=NOON)[0]:
+        if fill(batch=batch, now=NOON)[0]:
             break
     assert Try.objects.filter(answered_at__isnull=False).count() == 1
 
@@ -804,7 +805,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         with pytest.raises(Refused, match="Available models: other"):
             predicting.start_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
         predicting.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
-        assert predicting.fill(batch=batch, now=NOON) == (2, 0)
+        assert fill(batch=batch, now=NOON) == (2, 0)
     (report,) = reporting.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert [row[4:8] for row in everybody] == [(2, 2, 1, proportion(1, 2)), (2, 2, 0, proportion(0, 1))], (
@@ -938,7 +939,7 @@ class TestTheReportOfAProject:
         told = helping.tell(assignment=theirs, now=NOON)[0]
         world.answer(theirs, told["data"])
         world.answer(own, {"question": "in which year was it released?", "category": "general"})
-        predicting.fill(batch=batch, now=NOON)
+        fill(batch=batch, now=NOON)
         rows = list(csv.DictReader(io.StringIO(self.opened(world.rea, "?as=csv").content.decode())))
         assert {(row["annotator"], row["origin"], row["fooled"]) for row in rows} == {
             (known_as(world.ada), "machine", "0" if "come" in told["data"]["question"] else "1"),

@@ -14,6 +14,7 @@ from predictor.client import PATIENT, Unanswered, connect
 from predictor.protocol import PredictRequest
 from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, World
+from tests.annotation.filling import fill
 from tests.annotation.test_metering_predictors import EXAMPLE, REWORDED, entry, llm, tried, world
 from tests.predictor.endpoints import Endpoint
 
@@ -51,7 +52,7 @@ def test_the_predictor_states_how_a_reply_ended(
 
 def test_a_text_without_a_list_does_not_count_as_fooled(tried: Batch, llm: Endpoint) -> None:
     put_in_mood(llm, "talks")
-    assert predicting.fill(batch=tried, now=NOON) == (1, 0)
+    assert fill(batch=tried, now=NOON) == (1, 0)
     row = Try.objects.get()
     assert row.error == "The reply holds no list of answers."
     assert row.original is not None

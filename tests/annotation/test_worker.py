@@ -21,6 +21,7 @@ from annotation.management.commands import worker
 from annotation.models import Job, Try
 from predictor import client, listing
 from tests.annotation.cast import NOON, make_world
+from tests.annotation.filling import fill
 from tests.annotation.test_predicting import REWORDED, knows_the_word_come, take
 from tests.predictor.scripted import hung_socket, scripted
 from tests.waiting import wait_until
@@ -134,7 +135,7 @@ def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
         assert time.monotonic() - began < 10, "its time passes once"
         assert len(connected) == 1
         wait_until(lambda: all(job.state == "done" for job in Job.objects.all()), "all jobs are done", 5)
-        predicting.fill(batch=batches["llm"], now=now)
+        fill(batch=batches["llm"], now=now)
         assert len(connected) == 1, "and then it is left alone for a while"
     listing._resting.clear()
     client.connect(server.entry).close()

@@ -433,12 +433,12 @@ def unanswered() -> int:
     """How many checks of a model have no answer, after the model was asked for all of them."""
     from django.utils import timezone
 
-    from annotation.help import predicting
     from annotation.models import Batch, Try
+    from tests.annotation.filling import fill
 
     waiting = Try.objects.filter(answered_at__isnull=True)
     for batch in Batch.objects.filter(pk__in=waiting.values("assignment__batch")):
-        predicting.fill(batch=batch, now=timezone.now())
+        fill(batch=batch, now=timezone.now())
     return waiting.count()
 
 

@@ -18,6 +18,7 @@ from predictor import listing
 from predictor.protocol import Alternative, Prediction, PredictRequest
 from tableqa import Example, Table
 from tests.annotation.cast import FILMS, NOON, World, envelope
+from tests.annotation.filling import fill
 from tests.predictor.scripted import Says, Scripted, answer, chat_stub, scripted
 
 Reply = dict[str, Any]
@@ -121,10 +122,10 @@ def slow_replies(world: World, client: Client) -> dict[str, Reply]:
             batch = reworded(world)
             ask = asker(client, world, batch)
             replies = {"slow": ask("preview"), "waiting": ask("try", question=RIGHT)}
-            predicting.fill(batch=batch, now=NOON)
+            fill(batch=batch, now=NOON)
             replies["answered"] = ask("try", question=RIGHT)
             ask("try", question=FOOLING)
-            predicting.fill(batch=batch, now=NOON)
+            fill(batch=batch, now=NOON)
             replies["unread"] = ask("try", question=FOOLING)
             listing._resting.clear()
     return replies

@@ -12,12 +12,12 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, expect
 
-from annotation.help import predicting
 from annotation.models import Assignment, Batch, Try
 from predictor import client
 from predictor.architectures import Model, info, load
 from tests.annotation.cast import World, envelope, make_world
 from tests.annotation.elements import parsed
+from tests.annotation.filling import fill
 from tests.browser.pages import annotating
 from tests.in_flight import wait_until_quiet
 from tests.predictor.models.test_every_architecture import ARCHITECTURES
@@ -69,7 +69,7 @@ def test_a_check_is_answered(name: str, folders: dict[str, Path], tmp_path: Path
         assert ada.post(url, body, content_type="application/json").json()["state"] == "slow"
         form = {"assignment": assignment.public_id, "action": "check", "question": QUESTION}
         ada.post(page, form)
-        predicting.fill(batch=batch, now=timezone.now())  # as the worker does
+        fill(batch=batch, now=timezone.now())  # as the worker does
         prediction = parsed(ada.post(page, form).content.decode()).find("askew-prediction")
 
         row = Try.objects.get()
