@@ -154,7 +154,7 @@ class Tally:
             used = self._used()
             together = [[_edits_of(one, used) for one in cluster] for cluster in self.clusters.elements()]
             return edit_agreement.over_clusters(found, together, _distance(statistic))
-        if (rank := _rank_measure(statistic)) is not None:
+        if (rank := _RANK_MEASURES.get(statistic)) is not None:
             from tableqa import rank_agreement
 
             ranked = Counter[Any]()
@@ -179,7 +179,7 @@ class Tally:
 
             found = edit_agreement(self._edits(), _distance(statistic), replicates=REPLICATES, seed=SEED)
             return replace(found, raters=len(self.raters))
-        if (rank := _rank_measure(statistic)) is not None:
+        if (rank := _RANK_MEASURES.get(statistic)) is not None:
             from tableqa.rank_agreement import from_patterns as of_ranks
 
             raters = len(self.raters)
@@ -209,7 +209,7 @@ class Tally:
             from tableqa.edit_agreement import influence as of_edits
 
             moved = of_edits(self._edits(), _distance(statistic))
-        elif (rank := _rank_measure(statistic)) is not None:
+        elif (rank := _RANK_MEASURES.get(statistic)) is not None:
             from tableqa.rank_agreement import influence as of_ranks
 
             moved = of_ranks(self._rankings(), rank)
@@ -314,11 +314,7 @@ _RANK_MEASURES: Final[Mapping[str, Literal["kendall_w", "mean_spearman"]]] = {
     "kendall_w": "kendall_w",
     "mean_spearman": "mean_spearman",
 }
-
-
-def _rank_measure(statistic: str) -> Literal["kendall_w", "mean_spearman"] | None:
-    """The statistic as one of `tableqa.rank_agreement`, if it is one."""
-    return _RANK_MEASURES.get(statistic)
+"""Statistics of `tableqa.rank_agreement`."""
 
 
 def _distance(statistic: str) -> Literal["jaccard", "masi"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -46,17 +47,13 @@ def reports(batch: Batch) -> list[Report]:
                 decided=tuple(decided.get(item_id, ())) if item_id in settled else None,
             )
             rows.append((pk, answered))
-    rows.sort(key=_first)
+    rows.sort(key=itemgetter(0))
     return [*task.report([row for _, row in rows]), *fooling(batch), *help_report.reports(batch)]
 
 
 def kept(batch: Batch) -> dict[str, Any]:
     """The reports as JSON, for a snapshot."""
     return {"reports": [asdict(one) for one in reports(batch)]}
-
-
-def _first(row: tuple[int, Answered]) -> int:
-    return row[0]
 
 
 # -- the model in the loop --------------------------------------------------------------------------

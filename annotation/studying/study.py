@@ -362,7 +362,7 @@ class _Reading:
         for key, given in kinds.items():
             if self.has_task(("kinds", key), key) and "settings" in given:
                 self.settings(self.tasks[key], given["settings"], ("kinds", key, "settings"))
-        caps = project.get("caps", {})
+        caps, terms = project.get("caps", {}), project.get("release")
         batches = tuple(
             _Batch(self, place, self.tasks[given["type"]]).work(sources)
             for place, given in enumerate(said.get("batches", []))
@@ -379,7 +379,7 @@ class _Reading:
             model_budget=self.told(
                 ("project", "model_budget"), lambda: budget(project.get("model_budget", {}))
             ),
-            release=self.told(("project", "release"), lambda: _release(project.get("release", {}))),
+            release=self.told(("project", "release"), lambda: releasing.options(**terms) if terms else {}),
             consent=self.consent(said.get("consent", "")),
             statement=self.told(("statement",), lambda: statements.clean(said.get("statement", {}))),
             people=tuple(
@@ -651,11 +651,6 @@ class _Batch:
                 words = gettext("{example!r} is already on line {line}.")
                 self.reading.wrong((*path, place), words.format(example=one["example"], line=line))
             first.setdefault(key, place)
-
-
-def _release(terms: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of releases in their canonical form; {} where the file has none. Raises Refused."""
-    return releasing.options(**terms) if terms else {}
 
 
 def _roles(names: Iterable[str]) -> tuple[str, ...]:

@@ -515,10 +515,6 @@ def _before(id: str, before: Sequence[str], after: Sequence[str]) -> str | None:
     return next((one for one in reversed(before[: before.index(id)]) if one in after), None)
 
 
-def _restore(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
-    return operations[:-1]
-
-
 EDITS = {
     "apply": _apply,
     "remove_row": _remove_row,
@@ -527,6 +523,6 @@ EDITS = {
     "remove_column": _remove_column,
     "put_column_back": _put_column_back,
     "rename_header": _rename_header,
-    "restore": _restore,
+    "restore": lambda post, item, operations: operations[:-1],
 }
 """What the buttons of a page without scripts do to the operations of a draft."""

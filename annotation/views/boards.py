@@ -53,7 +53,10 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         "waits_for_others": not first.is_urgent and first in waiting,
         "asks_for_batch": any(need.kind == "batch" for need in waiting),
         "buttons": buttons,
-        "blocked": [_reason(blockage) for blockage in reasons[:BLOCKED_SHOWN]],
+        "blocked": [
+            {"name": one.stage.name, "address": _batch_address(one.stage), "sentence": one.sentence}
+            for one in reasons[:BLOCKED_SHOWN]
+        ],
         "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
         "table_address": _table_of_batches(project),
         "is_partly_counted": any(not stage.decides for stage in board.state.stages),
@@ -165,14 +168,6 @@ OF_THE_PROJECT: Final = {
     "unchecked": "releases",
     "release": "releases",
 }
-
-
-def _reason(blockage: Blockage) -> dict[str, str]:
-    return {
-        "name": blockage.stage.name,
-        "address": _batch_address(blockage.stage),
-        "sentence": blockage.sentence,
-    }
 
 
 def _batch_address(stage: Stage) -> str:

@@ -102,7 +102,7 @@ def robustness(request: PageRequest, public_id: str) -> HttpResponse:
 def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     """The part of the page's context that holds its figures; nothing for those who may not read them now."""
     release = access.release(access.actor(request), public_id, Permission.RELEASE)
-    if not _is_open_to(request, release):
+    if release.ready_at is None or visibility.has_open_work(request.user, release.project):
         return {}
     report, chosen = None, _chosen(request, release)
     if chosen:
@@ -165,10 +165,6 @@ def _estimate(release: Release, form: EvaluateForm) -> metering.Estimate | None:
     """What the run that a form describes would use, None where it asks no language model."""
     data = form.cleaned_data
     return evaluation_runs.estimate(release=release, name=data["name"], predictor=data.get("predictor") or "")
-
-
-def _is_open_to(request: PageRequest, release: Release) -> bool:
-    return release.ready_at is not None and not visibility.has_open_work(request.user, release.project)
 
 
 def _barred(request: PageRequest, release: Release) -> HttpResponse | None:

@@ -106,16 +106,12 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, An
             "instruction": kind_instruction(batch),
             "annotates": batch.pk in left,
             "left": left.get(batch.pk, 0),
-            "total": left.get(batch.pk, 0) + _submitted(tallies.get(batch.pk)),
+            "total": left.get(batch.pk, 0) + (tallies[batch.pk].submitted if batch.pk in tallies else 0),
             "after": after.get(batch.pk, ""),
             "standing": _standing(batch, tallies.get(batch.pk), left, after),
         }
         for batch in batches
     ]
-
-
-def _submitted(tally: Tally | None) -> int:
-    return tally.submitted if tally else 0
 
 
 def _standing(

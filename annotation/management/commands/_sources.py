@@ -25,7 +25,8 @@ def sources_named(project: Project, names: Iterable[str], notes: OutputWrapper) 
         matches = [source for source in every_source if source.name == name]
         matches = matches or [source for source in every_source if source.public_id == name]
         if not matches:
-            available = ", ".join(map(_described, every_source)) or "none yet"
+            described = (f"{one.name} ({one.public_id}, {_counted(one)})" for one in every_source)
+            available = ", ".join(described) or "none yet"
             raise UsageError(f"{project.slug} has no source {name!r}. Available: {available}.")
         if len(matches) > 1:
             ids = ", ".join(f"{source.public_id} ({_counted(source)})" for source in matches)
@@ -35,10 +36,6 @@ def sources_named(project: Project, names: Iterable[str], notes: OutputWrapper) 
             )
         chosen.update(source.pk for source in matches)
     return [source for source in every_source if not names or source.pk in chosen]
-
-
-def _described(source: Source) -> str:
-    return f"{source.name} ({source.public_id}, {_counted(source)})"
 
 
 def _counted(source: Source) -> str:

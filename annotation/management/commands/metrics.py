@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +147,9 @@ class Command(BaseCommand):
             for column in columns:
                 _keep(options["keep"], column)
         columns += rated
+        # A metric that the data brings, too, gets another name: both are compared.
         came = {name for one in answers for name in one.metrics}
-        return [_renamed(column) if column.name in came else column for column in columns]
+        return [replace(one, name=f"{one.name} (ours)") if one.name in came else one for one in columns]
 
     def _rate(
         self, model: ChatModel, rating: Rating, answers: Sequence[RatedAnswer], options: Mapping[str, Any]
@@ -227,11 +228,6 @@ def _estimate(
         purpose="evaluation",
         replies=options["samples"],
     )
-
-
-def _renamed(column: ScoreColumn) -> ScoreColumn:
-    """A metric that the data brings, too, gets another name: both are compared."""
-    return ScoreColumn(f"{column.name} (ours)", column.implementation, column.scores)
 
 
 def _keep(folder: Path, column: ScoreColumn) -> None:
