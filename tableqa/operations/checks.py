@@ -132,11 +132,6 @@ def check_cell_place(value: object) -> tuple[int, int] | None:
     return value[0], value[1]
 
 
-def place(at: int | None) -> dict[str, int]:
-    """ "at" for the JSON of an operation, if there is one."""
-    return {} if at is None else {"at": at}
-
-
 def check_number(values: Sequence[str], expected: int, what: str, of: str) -> None:
     """Refuse too few or too many texts for a table."""
     if len(values) != expected:

@@ -1,7 +1,7 @@
 """The operations: each a frozen dataclass that knows its JSON and how it is done to a sheet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Protocol, Self
 
 from tableqa.operations.checks import (
@@ -16,7 +16,6 @@ from tableqa.operations.checks import (
     check_texts,
     fields_of,
     kind_of,
-    place,
     put,
     stale,
 )
@@ -43,8 +42,30 @@ class Operation(Protocol):
         """Do it to a sheet; OperationError if that is not possible."""
 
 
+class _OfFields:
+    """An operation whose JSON has its fields by name; one with a default is left out where it has that value."""
+
+    op: ClassVar[str]
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"op": self.op}
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if value != each.default:
+                data[each.name] = list(value) if isinstance(value, tuple) else value
+        return data
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        known = fields(cls)  # type: ignore[arg-type]
+        required = [each.name for each in known if each.default is MISSING]
+        optional = [each.name for each in known if each.default is not MISSING]
+        return cls(**fields_of(data, cls.op, required, optional))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SetCell:
+class SetCell(_OfFields):
     """Give a cell of the body another text. Headers are renamed with RenameHeader."""
 
     row: str
@@ -62,21 +83,6 @@ class SetCell:
         check_text(self.old, "old")
         check_text(self.new, "new")
 
-    def to_dict(self) -> dict[str, Any]:
-        place = {} if self.at is None else {"at": list(self.at)}
-        return {
-            "op": self.op,
-            "row": self.row,
-            "column": self.column,
-            **place,
-            "old": self.old,
-            "new": self.new,
-        }
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("row", "column", "old", "new"), ("at",)))
-
     def apply(self, sheet: Sheet) -> None:
         cells, j = sheet.body_row(self.row), sheet.column(self.column)
         if cells[j] != self.old:
@@ -85,7 +91,7 @@ class SetCell:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RemoveRow:
+class RemoveRow(_OfFields):
     """Remove a row; `old` holds its cells from left to right."""
 
     row: str
@@ -99,13 +105,6 @@ class RemoveRow:
         check_place(self.at)
         put(self, "old", check_texts(self.old, "old", MAX_COLUMNS))
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"op": self.op, "row": self.row, **place(self.at), "old": list(self.old)}
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("row", "old"), ("at",)))
-
     def apply(self, sheet: Sheet) -> None:
         cells = tuple(sheet.body_row(self.row))
         if cells != self.old:
@@ -114,7 +113,7 @@ class RemoveRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InsertRow:
+class InsertRow(_OfFields):
     """Put a new row, which gets the id `row`, below the row `after` (None: on top)."""
 
     row: str
@@ -130,19 +129,6 @@ class InsertRow:
         check_place(self.at)
         put(self, "cells", check_texts(self.cells, "cells", MAX_COLUMNS))
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "op": self.op,
-            "row": self.row,
-            "after": self.after,
-            **place(self.at),
-            "cells": list(self.cells),
-        }
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("row", "after", "cells"), ("at",)))
-
     def apply(self, sheet: Sheet) -> None:
         sheet.check_new_row(self.row)
         check_number(self.cells, len(sheet.columns), "cells", "columns")
@@ -150,7 +136,7 @@ class InsertRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MoveRow:
+class MoveRow(_OfFields):
     """Put a row directly below the row `after` (None: on top)."""
 
     row: str
@@ -163,20 +149,13 @@ class MoveRow:
         check_id(self.after, "after", optional=True)
         check_not_itself(self.row, self.after, "row")
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"op": self.op, "row": self.row, "after": self.after}
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("row", "after")))
-
     def apply(self, sheet: Sheet) -> None:
         sheet.body_row(self.row)
         sheet.move_row(self.row, self.after)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RenameHeader:
+class RenameHeader(_OfFields):
     """Give a column another name."""
 
     column: str
@@ -192,13 +171,6 @@ class RenameHeader:
         check_text(self.old, "old")
         check_text(self.new, "new")
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"op": self.op, "column": self.column, **place(self.at), "old": self.old, "new": self.new}
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("column", "old", "new"), ("at",)))
-
     def apply(self, sheet: Sheet) -> None:
         j = sheet.column(self.column)
         if sheet.header[j] != self.old:
@@ -207,7 +179,7 @@ class RenameHeader:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RemoveColumn:
+class RemoveColumn(_OfFields):
     """Remove a column; `old` holds its header and then its cells from the top."""
 
     column: str
@@ -221,13 +193,6 @@ class RemoveColumn:
         check_place(self.at)
         put(self, "old", check_texts(self.old, "old", MAX_ROWS + 1))
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"op": self.op, "column": self.column, **place(self.at), "old": list(self.old)}
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("column", "old"), ("at",)))
-
     def apply(self, sheet: Sheet) -> None:
         j = sheet.column(self.column)
         cells = (sheet.header[j], *sheet.cells_of(j))
@@ -237,7 +202,7 @@ class RemoveColumn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InsertColumn:
+class InsertColumn(_OfFields):
     """Put a new column, which gets the id `column`, to the right of the column `after` (None: first).
 
     `cells` go from the top, one for each row. `above` holds its texts in the further header rows; () leaves them empty.
@@ -258,20 +223,6 @@ class InsertColumn:
         put(self, "cells", check_texts(self.cells, "cells", MAX_ROWS))
         put(self, "above", check_texts(self.above, "above", MAX_ROWS))
 
-    def to_dict(self) -> dict[str, Any]:
-        data: dict[str, Any] = {
-            "op": self.op,
-            "column": self.column,
-            "after": self.after,
-            "header": self.header,
-            "cells": list(self.cells),
-        }
-        return data | ({"above": list(self.above)} if self.above else {})
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("column", "after", "header", "cells"), ("above",)))
-
     def apply(self, sheet: Sheet) -> None:
         sheet.check_new_column(self.column)
         check_number(self.cells, len(sheet.rows), "cells", "rows")
@@ -282,7 +233,7 @@ class InsertColumn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MoveColumn:
+class MoveColumn(_OfFields):
     """Put a column directly to the right of the column `after` (None: first)."""
 
     column: str
@@ -294,13 +245,6 @@ class MoveColumn:
         check_id(self.column, "column")
         check_id(self.after, "after", optional=True)
         check_not_itself(self.column, self.after, "column")
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"op": self.op, "column": self.column, "after": self.after}
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        return cls(**fields_of(data, cls.op, ("column", "after")))
 
     def apply(self, sheet: Sheet) -> None:
         j = sheet.column(self.column)
@@ -349,11 +293,11 @@ class SplitColumn:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        fields = fields_of(data, cls.op, ("column", "into"))
-        if not isinstance(fields["into"], list | tuple):
-            raise bad(f"into is a list, not {kind_of(fields['into'])}")
-        parts = [Part(**fields_of(part, "", ("column", "header", "cells"))) for part in fields["into"]]
-        return cls(column=fields["column"], into=tuple(parts))
+        given = fields_of(data, cls.op, ("column", "into"))
+        if not isinstance(given["into"], list | tuple):
+            raise bad(f"into is a list, not {kind_of(given['into'])}")
+        parts = [Part(**fields_of(part, "", ("column", "header", "cells"))) for part in given["into"]]
+        return cls(column=given["column"], into=tuple(parts))
 
     def apply(self, sheet: Sheet) -> None:
         j = sheet.column(self.column)
@@ -367,7 +311,7 @@ class SplitColumn:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Transpose:
+class Transpose(_OfFields):
     """Turn the table round its diagonal, the header row with it: it becomes the first column, the first column the header.
 
     Ids go with the texts: row r3 becomes column r3, column c2 row c2, and `Table.header_id` says what the header row is
@@ -375,14 +319,6 @@ class Transpose:
     """
 
     op: ClassVar[str] = "transpose"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"op": self.op}
-
-    @classmethod
-    def from_dict(cls, data: object) -> Self:
-        fields_of(data, cls.op, ())
-        return cls()
 
     def apply(self, sheet: Sheet) -> None:
         if not sheet.columns:
@@ -418,8 +354,8 @@ class MaskCells:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        fields = fields_of(data, cls.op, ("cells", "with"))
-        return cls(cells=fields["cells"], replacement=fields["with"])
+        given = fields_of(data, cls.op, ("cells", "with"))
+        return cls(cells=given["cells"], replacement=given["with"])
 
     def apply(self, sheet: Sheet) -> None:
         for row, column in self.cells:
