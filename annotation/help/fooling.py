@@ -20,6 +20,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import visibility, words
+from annotation.by_key import in_lists
 from annotation.drawing.charts import Series, axis_over
 from annotation.drawing.drawn import names, share, share_point
 from annotation.drawing.figures import Bars, Figure
@@ -122,7 +123,7 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
         )
         .order_by("pk")
     )
-    for some in _in_parts(found):
+    for some in in_lists(found.iterator(chunk_size=AT_ONCE), AT_ONCE):
         fooled = {
             row.pk for row in some if (said := list(row.verdicts.all())) and said[-1].verdict == "fooled"
         }
@@ -170,17 +171,6 @@ def _state(row: Any) -> str:
     if row.unread:
         return "no_list"
     return "refused" if ":" in row.model else "too_large"  # only language models have a name with a colon
-
-
-def _in_parts(rows: QuerySet[Try]) -> Iterator[list[Try]]:
-    part: list[Try] = []
-    for row in rows.iterator(chunk_size=AT_ONCE):
-        part.append(row)
-        if len(part) == AT_ONCE:
-            yield part
-            part = []
-    if part:
-        yield part
 
 
 def _title(batch: Batch) -> str:
