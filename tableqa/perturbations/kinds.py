@@ -105,19 +105,28 @@ class Perturbed:
         return tuple(normalise(steps, self.base))
 
 
+_STAYS = Contract(table="differs", answer="stays", cell_format="ignore")
+_ANY = Contract(table="differs", answer="any", cell_format="ignore")
+_GONE = Contract(table="gone", answer="any", cell_format="ignore")
+
+
 @dataclass(frozen=True)
 class Perturbation:
-    """One kind: its name in the published files, what it does, its paper, the contract that it keeps, and how it is made.
+    """One kind: its title, its paper, how it is made, and the contract that it keeps.
 
     `seeded` is False where nothing is drawn, and every seed gives the same.
     """
 
-    name: str
     title: Message
     paper: str
-    contract: Contract
     make: Make
+    contract: Contract = _STAYS
     seeded: bool = True
+
+    @cached_property
+    def name(self) -> str:
+        """Its name in the published files, which the code of its title ends with."""
+        return self.title.code.removeprefix("perturbations.")
 
     def __call__(self, example: Example, seed: int = SEED) -> Perturbed:
         """Perturb the example; equal arguments, equal result, on any machine."""
@@ -261,8 +270,7 @@ def _target_col(region: str | None) -> Make:
 def _relevant_rows(example: Example, rng: random.Random) -> Change:
     if evidence(example) is None:
         raise NothingToDo(NOT_SAID)
-    ids = example.table.row_ids
-    return Order(rows=_placed(ids, _target_rows(example), range(len(ids)), rng))
+    return _target_row(None)(example, rng)
 
 
 def _mask_cell(example: Example, rng: random.Random) -> Change:
@@ -334,154 +342,99 @@ def _new_id(ids: Sequence[str]) -> str:
     return next(name for number in range(1, len(ids) + 2) if (name := f"n{number}") not in ids)
 
 
-_STAYS = Contract(table="differs", answer="stays", cell_format="ignore")
-_ANY = Contract(table="differs", answer="any", cell_format="ignore")
-_GONE = Contract(table="gone", answer="any", cell_format="ignore")
-
 FREB, ROBUT, TORR = "FREB-TQA", "RobuT", "ToRR"
 
 PERTURBATIONS: dict[str, Perturbation] = {
     one.name: one
     for one in (
+        Perturbation(message("perturbations.row_shuffle", "All rows in a random order"), FREB, _row_shuffle),
         Perturbation(
-            "row_shuffle",
-            message("perturbations.row_shuffle", "All rows in a random order"),
-            FREB,
-            _STAYS,
-            _row_shuffle,
+            message("perturbations.col_shuffle", "All columns in a random order"), FREB, _col_shuffle
         ),
         Perturbation(
-            "col_shuffle",
-            message("perturbations.col_shuffle", "All columns in a random order"),
-            FREB,
-            _STAYS,
-            _col_shuffle,
-        ),
-        Perturbation(
-            "target_row_random",
             message("perturbations.target_row_random", "Rows of the answer at a random place"),
             FREB,
-            _STAYS,
             _target_row(None),
         ),
         Perturbation(
-            "target_row_front",
             message("perturbations.target_row_front", "Rows of the answer in the first third"),
             FREB,
-            _STAYS,
             _target_row("front"),
         ),
         Perturbation(
-            "target_row_middle",
             message("perturbations.target_row_middle", "Rows of the answer in the middle third"),
             FREB,
-            _STAYS,
             _target_row("middle"),
         ),
         Perturbation(
-            "target_row_bottom",
             message("perturbations.target_row_bottom", "Rows of the answer in the last third"),
             FREB,
-            _STAYS,
             _target_row("bottom"),
         ),
         Perturbation(
-            "target_col_random",
             message("perturbations.target_col_random", "Columns of the answer at a random place"),
             FREB,
-            _STAYS,
             _target_col(None),
         ),
         Perturbation(
-            "target_col_front",
             message("perturbations.target_col_front", "Columns of the answer in the first half"),
             FREB,
-            _STAYS,
             _target_col("front"),
         ),
         Perturbation(
-            "target_col_back",
             message("perturbations.target_col_back", "Columns of the answer in the second half"),
             FREB,
-            _STAYS,
             _target_col("back"),
         ),
         Perturbation(
-            "transpose",
-            message("perturbations.transpose", "Rows become columns"),
-            FREB,
-            _STAYS,
-            _transpose,
-            seeded=False,
+            message("perturbations.transpose", "Rows become columns"), FREB, _transpose, seeded=False
         ),
         Perturbation(
-            "mask_cell",
             message("perturbations.mask_cell", "The relevant cells are emptied"),
             FREB,
-            _ANY,
             _mask_cell,
+            contract=_ANY,
             seeded=False,
         ),
         Perturbation(
-            "escape_table",
             message("perturbations.escape_table", "One cell “None” instead of the table"),
             FREB,
-            _GONE,
             _escape_table,
+            contract=_GONE,
             seeded=False,
         ),
         Perturbation(
-            "relevant_row_shuffle",
             message("perturbations.relevant_row_shuffle", "Rows of the relevant cells at random places"),
             FREB,
-            _STAYS,
             _relevant_rows,
         ),
         Perturbation(
-            "row",
             message("perturbations.row", "All rows in a random order, except for questions about a position"),
             ROBUT,
-            _STAYS,
             _no_position(_row_shuffle),
         ),
         Perturbation(
-            "column",
             message(
                 "perturbations.column", "All columns in a random order, except for questions about a position"
             ),
             ROBUT,
-            _STAYS,
             _no_position(_col_shuffle),
         ),
+        Perturbation(message("perturbations.torr_row_swap", "Two rows change places"), TORR, _torr_row_swap),
         Perturbation(
-            "torr_row_swap",
-            message("perturbations.torr_row_swap", "Two rows change places"),
-            TORR,
-            _STAYS,
-            _torr_row_swap,
+            message("perturbations.torr_column_swap", "Two columns change places"), TORR, _torr_column_swap
         ),
         Perturbation(
-            "torr_column_swap",
-            message("perturbations.torr_column_swap", "Two columns change places"),
-            TORR,
-            _STAYS,
-            _torr_column_swap,
-        ),
-        Perturbation(
-            "torr_transpose",
             message(
                 "perturbations.torr_transpose", "Rows become columns, with the columns’ numbers as header"
             ),
             TORR,
-            _STAYS,
             _torr_transpose,
             seeded=False,
         ),
         Perturbation(
-            "torr_empty_rows",
             message("perturbations.torr_empty_rows", "Two empty rows at random places"),
             TORR,
-            _STAYS,
             _torr_empty_rows,
         ),
     )
