@@ -46,6 +46,10 @@ def _list(description: str, of: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"type": "array", "description": description, "items": of, **more}
 
 
+def _typed(type: str, description: str, **more: Any) -> dict[str, Any]:
+    return {"type": type, **more, "description": description}
+
+
 def _with(shape: dict[str, Any], description: str) -> dict[str, Any]:
     return {**shape, "description": description}
 
@@ -62,7 +66,7 @@ _GOLD_ITEMS = _list(
         ["example", "response"],
         example={"type": "string", "description": "id of the example in the source"},
         response={"type": "object", "description": "data of the gold answer"},
-        why={"type": "string", "maxLength": gold.LONGEST_WHY, "description": "shown as feedback"},
+        why=_typed("string", "shown as feedback", maxLength=gold.LONGEST_WHY),
         source=_with(_NAME, "any source of the project; needed if several sources have this id"),
         inputs={
             "type": "object",
@@ -141,22 +145,14 @@ SCHEMA: Final[dict[str, Any]] = {
         project=_object(
             "The project of the study.",
             ["slug", "name"],
-            slug={
-                "type": "string",
-                "pattern": "^[a-z0-9][a-z0-9-]{0,59}$",
-                "description": gettext_noop(
-                    "the short name of the project: small letters, digits and hyphens"
-                ),
-            },
+            slug=_typed(
+                "string",
+                gettext_noop("the short name of the project: small letters, digits and hyphens"),
+                pattern="^[a-z0-9][a-z0-9-]{0,59}$",
+            ),
             name=_NAME,
-            time_zone={
-                "type": "string",
-                "description": "for example Europe/Paris; days begin in this time zone",
-            },
-            must_read={
-                "type": "boolean",
-                "description": "annotators confirm the guidelines, again after each change",
-            },
+            time_zone=_typed("string", "for example Europe/Paris; days begin in this time zone"),
+            must_read=_typed("boolean", "annotators confirm the guidelines, again after each change"),
             caps=_with(limits.shape_of_caps(limits.OF_A_PROJECT), "Limits per person in the whole project."),
             pay=_with(limits.SHAPE_OF_PAY, "Pay of annotators in the project, per hour or per item."),
             model_budget=_with(SHAPE, "What language models may cost in the project."),
@@ -182,11 +178,7 @@ SCHEMA: Final[dict[str, Any]] = {
                     minItems=1,
                     uniqueItems=True,
                 ),
-                email={
-                    "type": "string",
-                    "maxLength": 254,
-                    "description": "identifies a member with another name",
-                },
+                email=_typed("string", "identifies a member with another name", maxLength=254),
             ),
             maxItems=1_000,
         ),
@@ -196,48 +188,31 @@ SCHEMA: Final[dict[str, Any]] = {
                 "One import.",
                 ["name", "reader"],
                 name=_NAME,
-                reader={
-                    "type": "string",
-                    "description": "reader (file format), see docs/reference/readers.md",
-                },
-                path={
-                    "type": "string",
-                    "description": "questions file, relative to the study file; only on the command line",
-                },
-                tables={"type": "string", "description": "folder of tables, if not next to the file"},
+                reader=_typed("string", "reader (file format), see docs/reference/readers.md"),
+                path=_typed("string", "questions file, relative to the study file; only on the command line"),
+                tables=_typed("string", "folder of tables, if not next to the file"),
                 split={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"},
-                limit={
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": "number of examples to import, from the beginning",
-                },
+                limit=_typed("integer", "number of examples to import, from the beginning", minimum=1),
                 fields={
                     "type": "object",
                     "description": "field names in the records, for the parts of an example",
                     "additionalProperties": {"type": "string"},
                 },
-                good_only={
-                    "type": "boolean",
-                    "description": "leave out records with a problem; default: one stops the import",
-                },
-                licence={
-                    "type": "string",
-                    "maxLength": 80,
-                    "description": "SPDX identifier of the data; default: that of the reader or the files",
-                },
+                good_only=_typed(
+                    "boolean", "leave out records with a problem; default: one stops the import"
+                ),
+                licence=_typed(
+                    "string",
+                    "SPDX identifier of the data; default: that of the reader or the files",
+                    maxLength=80,
+                ),
                 citation={"type": "string", "description": "how the data are cited; default: as the licence"},
-                url={
-                    "type": "string",
-                    "maxLength": 200,
-                    "description": "website of the data; default: as the licence",
-                },
-                checksum={
-                    "type": "string",
-                    "pattern": "^[0-9a-f]{64}$",
-                    "description": gettext_noop(
-                        "checksum of the files as computed by Askew; other files are rejected"
-                    ),
-                },
+                url=_typed("string", "website of the data; default: as the licence", maxLength=200),
+                checksum=_typed(
+                    "string",
+                    gettext_noop("checksum of the files as computed by Askew; other files are rejected"),
+                    pattern="^[0-9a-f]{64}$",
+                ),
             ),
             maxItems=300,
         ),
