@@ -25,7 +25,7 @@ from tableqa.proportions import Proportion, proportion
 from tableqa.serialisations import SUC, torr
 from tableqa.sheets import Sheet, listed
 from tableqa.structural_tasks import BASELINE, STRUCTURAL_TASKS, Design, NotApplicable, build, designs
-from tableqa.structural_tasks.augmenting import REQUESTS, Augmentation, first, second
+from tableqa.structural_tasks.augmenting import REQUESTS, first, second
 from tableqa.structural_tasks.tasks import StructuralItem, is_accepted
 from tableqa.tables import Table
 from tableqa.torr_scores import SCORES, ModelScores
@@ -107,7 +107,6 @@ def suc_prompts(
     dataset: str,
     tables: Sequence[tuple[str, Table]],
     *,
-    among: Mapping[str, Design] | None = None,
     seed: int = 33,
     left_out: Callable[[str, str, str], None] = lambda table, task, why: None,
 ) -> Iterator[Record]:
@@ -116,7 +115,8 @@ def suc_prompts(
     The solved item of one_shot is the same task about the next table. `left_out` hears of tasks that a table has nothing
     for. The size of the table is not asked for in a design that says it.
     """
-    among = variants() if among is None else among
+    among = variants()
+    has_shot = any(design.one_shot for design in among.values())
     for place, (name, table) in enumerate(tables):
         for task in STRUCTURAL_TASKS.values():
             try:
@@ -124,7 +124,6 @@ def suc_prompts(
             except NotApplicable as why:
                 left_out(name, task.name, str(why))
                 continue
-            has_shot = any(design.one_shot for design in among.values())
             solved = _solved(task.name, tables, place, seed) if has_shot else None
             for variant, design in among.items():
                 if (design.table_size and task.name == "size_detection") or (
@@ -166,9 +165,7 @@ def _hidden(item: StructuralItem) -> bool:
     return item.task == MERGED and any("merged" in words for words in item.not_shown)
 
 
-def sap_first(
-    dataset: str, examples: Iterable[Example], kinds: Sequence[Augmentation] = tuple(REQUESTS)
-) -> Iterator[Record]:
+def sap_first(dataset: str, examples: Iterable[Example]) -> Iterator[Record]:
     """The first requests of self-augmented prompting: one for each table and kind, whatever is asked about the table."""
     done = set()
     for example in examples:
@@ -176,7 +173,7 @@ def sap_first(
         if key in done:
             continue
         done.add(key)
-        for kind in kinds:
+        for kind in REQUESTS:
             made = first(example.table, kind, text=_text(example))
             yield {
                 "id": f"{dataset}/{key}/{kind}",
@@ -188,12 +185,7 @@ def sap_first(
             }
 
 
-def sap_second(
-    dataset: str,
-    examples: Iterable[Example],
-    replies: Predictions,
-    kinds: Sequence[Augmentation] = tuple(REQUESTS),
-) -> Iterator[Record]:
+def sap_second(dataset: str, examples: Iterable[Example], replies: Predictions) -> Iterator[Record]:
     """The second requests, the question of each example with the model's own reply before it; and the plain prompt first.
 
     PromptError where a reply is missing or empty: without it the prompt would be the plain one under another name.
@@ -202,7 +194,7 @@ def sap_second(
         request = f"Question: {example.question}"
         text = _text(example)
         made = {PLAIN: build(example.table, request, text=text)}
-        for kind in kinds:
+        for kind in REQUESTS:
             wanted = f"{dataset}/{_sap_table(example)}/{kind}"
             if not replies.get(wanted, "").strip():
                 raise PromptError(
