@@ -4,12 +4,12 @@ A table may be {"header", "rows"} or {"columns", "data"}; a list of rows, the he
 names; an object of columns; the objects of HiTab and ToTTo; or a text that holds one of these as JSON, as HTML, or as csv.
 """
 
-import ast
 import csv
 import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from tableqa.examples import Example
@@ -20,7 +20,6 @@ from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.reader import Names, ReaderError, separator_hint
 from tableqa.readers.records import (
     Fields,
-    Number,
     Place,
     check_parted,
     context_of,
@@ -30,6 +29,7 @@ from tableqa.readers.records import (
     passage_of,
     plain,
     table_of,
+    value_in,
 )
 from tableqa.tables import Table
 
@@ -274,16 +274,14 @@ def _from_text(place: Place, text: str) -> object:
 
 
 def _literal(place: Place, text: str) -> object:
-    """What a text holds as JSON, or as Python prints lists and objects."""
+    """What a text holds as JSON, or as Python and NumPy print lists and objects."""
     try:
         return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
     except ReaderError:
         if len(text) > _MOST_LITERAL or _is_json(text):
             raise  # JSON that says something twice, for example
-        try:
-            return _as_in_json(ast.literal_eval(text.strip()))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            pass
+        with suppress(ValueError):
+            return value_in(text)
         raise
 
 
@@ -293,19 +291,6 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _as_in_json(value: Any) -> Any:
-    """A value of Python as a JSON file has it; ValueError for one that JSON does not know."""
-    if isinstance(value, dict):
-        return {str(name): _as_in_json(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_in_json(inner) for inner in value]
-    if isinstance(value, float):
-        return Number(repr(value))
-    if value is None or isinstance(value, str | int):
-        return value
-    raise ValueError(type(value).__name__)
 
 
 def _indexed(place: Place, text: str) -> Table:

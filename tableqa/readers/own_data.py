@@ -15,7 +15,7 @@ from typing import Any
 from tableqa.answers import are_sentences
 from tableqa.examples import Example
 from tableqa.foreign_values import in_column
-from tableqa.language import gettext_noop, grouped, joined, phrase, word
+from tableqa.language import gettext_noop, grouped, joined, phrase, sentence, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder, wikisql
 from tableqa.readers.archive import is_archive, named, unpacked
@@ -29,13 +29,15 @@ from tableqa.readers.record_forms import (
     JSON_SUFFIXES,
     PARTS,
     TEXT_SUFFIXES,
+    AnswerLists,
     answers_in,
     file_named,
     is_json,
-    list_in,
+    looks_like_list,
     parts_of,
     questions_in,
     records_inside,
+    texts_of_answers,
 )
 from tableqa.readers.records import (
     Fields,
@@ -239,31 +241,44 @@ class OwnData(TolerantReader):
             library = _library(questions, folder, encoding)
             notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
-            answers = "" if self.fields.get("answer_separator") else self._answers_in_doubt(questions)
+            answers = self._about_answers(questions)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
         return joined([*parts, *notes])
 
-    def _answers_in_doubt(self, path: Path) -> str:
-        """A note on answers with a semicolon, which are read as one, where no record shows how answers are separated."""
-        texts: list[str] = []
-        for record in islice(self._each_record(path), MOST_FOR_ANSWERS):
+    def _texts_of_answers(self, path: Path) -> Iterator[str]:
+        """The answers of each record that has a text for them."""
+        for record in self._each_record(path):
             if isinstance(record, Fields):
                 with suppress(ReaderError):  # reading tells the problems
                     value = in_column(record.value, _columns(record, self.fields).get("answers"))
-                    texts += [value] if isinstance(value, str) and value and list_in(value) is None else []
+                    if isinstance(value := texts_of_answers(value), str) and value:
+                        yield value
+
+    def _about_answers(self, path: Path) -> str:
+        """Notes on answers that look like lists, and on those with a semicolon where no record shows a separator."""
+        texts = list(islice(self._texts_of_answers(path), MOST_FOR_ANSWERS))
+        notes = []
+        if listed := [text for text in texts if looks_like_list(text)]:
+            are_read = AnswerLists(lambda: self._texts_of_answers(path)).are_read
+            note = (
+                gettext_noop("Answers such as {answer!r} are read as lists ({number} of the first {most}).")
+                if are_read
+                else gettext_noop(
+                    "Answers such as {answer!r} are read as text, not as lists ({number} of the first {most})."
+                )
+            )
+            notes.append(_about_texts(note, listed, texts))
+            texts = [text for text in texts if not (are_read and looks_like_list(text))]
         doubtful = [text for text in texts if ";" in text]
-        if not doubtful or any("|" in text for text in texts) or are_sentences([text] for text in texts):
-            return ""
-        example = doubtful[0] if len(doubtful[0]) <= 60 else doubtful[0][:59] + "…"
-        note = phrase(
-            "Answers with “;” are read as one answer each, such as {answer!r} ({number} of the first {most}).",
-            answer=example,
-            number=grouped(len(doubtful)),
-            most=grouped(len(texts)),
-        )
-        choice = phrase("If “;” separates several answers, choose it as their separator.")
-        return joined([note, choice])
+        is_said = self.fields.get("answer_separator") or any("|" in text for text in texts)
+        if doubtful and not is_said and not are_sentences([text] for text in texts):
+            note = gettext_noop(
+                "Answers with “;” are read as one answer each, such as {answer!r} ({number} of the first {most})."
+            )
+            notes.append(_about_texts(note, doubtful, texts))
+            notes.append(phrase("If “;” separates several answers, choose it as their separator."))
+        return joined(notes)
 
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
@@ -278,6 +293,7 @@ class OwnData(TolerantReader):
         ids = Ids(path)
         library = _library(path, tables, self._table_encoding(path, tables))
         sheets = Sheets(path)
+        lists = AnswerLists(lambda: self._texts_of_answers(path))
         number = 0
         parts: set[str] = set()
         for number, record in enumerate(self._each_record(path), start=1):
@@ -291,7 +307,8 @@ class OwnData(TolerantReader):
                 parts |= columns.keys()
                 example_id = _id(record, columns.get("id"), number)
                 separator = self.fields.get("answer_separator", "")
-                read = _example(record, columns, example_id, library, sheets, separator)
+                answers = answers_in(record, columns.get("answers"), separator, lists)
+                read = _example(record, columns, example_id, library, sheets, answers)
                 ids.add(example_id, record.place.line, record.place.file)
                 yield read
             except ReaderError as error:
@@ -408,9 +425,9 @@ def _example(
     example_id: str,
     library: TableFiles,
     sheets: Sheets,
-    separator: str,
+    answers: list[str],
 ) -> Example:
-    """The example of a record whose columns are known; `separator` stands between several answers. ReaderError."""
+    """The example of a record whose columns are known; ReaderError."""
     place, value = record.place, record.value
     title, caption = (text_in(record, columns.get(part)) for part in ("title", "caption"))
     further: dict[str, Any] = {}
@@ -439,7 +456,7 @@ def _example(
         example_id,
         _question(record, columns["question"]),
         table,
-        answers_in(record, columns.get("answers"), separator),
+        answers,
         {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
         context=context_of(place, text=passage or ""),
     )
@@ -531,6 +548,13 @@ def _about_sheets(names: Iterable[tuple[str, int]], library: TableFiles, sheets:
                     notes[workbook.sheet(sheet).about_hidden_rows()] = None
                 notes |= {_DATES: None} if workbook.has_dates else {}
     return sorted(notes, key=_DATES.__eq__)
+
+
+def _about_texts(note: str, shown: list[str], texts: list[str]) -> str:
+    """A note on some texts of those that were looked through, with the first as an example."""
+    answer = shown[0] if len(shown[0]) <= 60 else shown[0][:59] + "…"
+    values = {"answer": answer, "number": grouped(len(shown)), "most": grouped(len(texts))}
+    return sentence(note, values)
 
 
 def _is_no_passage(value: object) -> bool:

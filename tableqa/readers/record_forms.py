@@ -4,17 +4,19 @@ Records are the lines or members of a file, objects by their ids, columns of obj
 table. A table is in its column, in two columns (header and rows), or in a file that the column names.
 """
 
-import ast
-import json
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tableqa.language import phrase
 from tableqa.readers.mapped import USUAL, is_table_text
 from tableqa.readers.reader import start_of
-from tableqa.readers.records import Fields, read_members, starts_array, text_of, whole_object
+from tableqa.readers.records import Fields, read_members, starts_array, text_of, value_in, whole_object
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
@@ -39,6 +41,8 @@ _JSON = re.compile(rb"\{|\[\s*[{\[]")
 _OPENS_LINES = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\n")
 _QUESTIONS = frozenset(("question", "query", "utterance", "frage"))
 """Columns by which an object inside a record is known as a question; "text" may be anything there."""
+_ARRAY = re.compile(r"(?:np\.|numpy\.)?array\(")
+_QUOTED = re.compile(r"\s*\[\s*['\"]")
 _TABLES = frozenset(USUAL["table"])
 _HEADERS = ("table_header", "table_headers", "header", "headers", "column_headers", "column_names", "columns")
 _ROWS = ("table_data", "table_rows", "rows", "data", "cells")
@@ -172,18 +176,58 @@ def _with_table(record: Fields, chosen: str) -> Fields:
     return Fields(record.place, {**others, "table": {"header": value[header], "rows": value[rows]}})
 
 
-def answers_in(record: Fields, column: str | None, separator: str) -> list[str]:
-    """The answers in a column, where it is a text parted by the separator; [] without the column."""
-    value = None if column is None else _texts_of_answers(record.value.get(column))
+@dataclass(frozen=True)
+class AnswerLists:
+    """Whether the texts of a column of answers hold lists. It is decided for the whole column: [1] may be a cell.
+
+    texts  gives the answers of all records; asked when the first text looks like a list
+    """
+
+    texts: Callable[[], Iterable[str]]
+
+    @cached_property
+    def are_read(self) -> bool:
+        """Whether a list has texts in quotes, or every answer is a list, all of them valid or one with several members."""
+        has_texts = has_faults = False
+        longest = -1
+        for text in filter(str.strip, self.texts()):
+            if not looks_like_list(text):
+                has_texts = True
+                continue
+            members = list_in(text)
+            if _QUOTED.match(text) or any(isinstance(member, str) for member in members or ()):
+                return True
+            has_faults |= members is None
+            longest = max(longest, -1 if members is None else len(members))
+        return not has_texts and longest >= (2 if has_faults else 0)
+
+    def of(self, record: Fields, column: str, text: str) -> list[Any] | None:
+        """The list that a text of the column holds; None where it is a text; ReaderError where it is a list with a fault."""
+        if not looks_like_list(text) or not self.are_read:
+            return None
+        value = list_in(text)
+        if value is None:
+            what = phrase(
+                "{field} begins and ends like a list, and is none: {text!r}", field=column, text=text[:60]
+            )
+            mend = phrase("Write the list as JSON does. Other answers of this column are lists")
+            raise record.error(column, what, mend)
+        return value
+
+
+def answers_in(record: Fields, column: str | None, separator: str, lists: AnswerLists) -> list[str]:
+    """The answers in a column, where it is a text parted by the separator or a list of `lists`; [] without the column."""
+    value = None if column is None else texts_of_answers(record.value.get(column))
     if column is None or value is None or value == "":
         return []
     if isinstance(value, str):
-        value = list_in(value) or [text.strip() for text in value.split(separator or "|")]
+        members = lists.of(record, column, value)
+        value = [text.strip() for text in value.split(separator or "|")] if members is None else members
     whole = value if isinstance(value, list) else [value]
     return Fields(record.place, {column: whole}).texts(column)
 
 
-def _texts_of_answers(value: Any) -> Any:
+def texts_of_answers(value: Any) -> Any:
     """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}]; any other value as it is."""
     if isinstance(value, dict) and isinstance(value.get("text"), list | str):
         return value["text"]
@@ -192,18 +236,20 @@ def _texts_of_answers(value: Any) -> Any:
     return value
 
 
+def looks_like_list(text: str) -> bool:
+    """Whether a text begins and ends like a list of JSON, Python or NumPy. (1,204) is a number."""
+    text = text.strip()
+    if text.startswith("("):
+        return text.endswith(")") and (text[1] in "'\"" or ", " in text)
+    return (text.startswith("[") and text.endswith("]")) or bool(_ARRAY.match(text) and text.endswith(")"))
+
+
 def list_in(text: str) -> list[Any] | None:
-    """The list that a text holds, as JSON or as Python prints lists; None where it holds none."""
-    if not (text.startswith("[") and text.endswith("]")):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return None
-    return value if isinstance(value, list) and all(text_of(one) is not None for one in value) else None
+    """The list that a text holds, as JSON or as Python and NumPy print lists; None where it holds none."""
+    with suppress(ValueError):
+        value = value_in(text)
+        return value if isinstance(value, list) else None
+    return None
 
 
 def file_named(value: object) -> str | None:

@@ -20,6 +20,7 @@ from tableqa.foreign_values import decimal
 from tableqa.json_text import check_depth
 from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, sentence, word
 from tableqa.on_disk import Shelf
+from tableqa.printed_values import printed_value
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
     FileReader,
@@ -640,6 +641,14 @@ class _Decoder(json.JSONDecoder):
 _DECODER = _Decoder(
     object_pairs_hook=_once, parse_float=Number, parse_int=_integer, parse_constant=_no_number
 )
+
+
+def value_in(text: str) -> Any:
+    """The value that a text holds as JSON, or as Python or NumPy print it, its numbers as they are written; ValueError."""
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return printed_value(text, lambda digits: _DECODER.decode(digits))
 
 
 # -- what records hold ------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ and robut_wtq_table.json, one object {table id: {"header", "rows"}}. Its copy on
 the table in the question's own record, as FREB-TQA does. Both are read.
 """
 
-import ast
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
+from tableqa.printed_values import printed_value
 from tableqa.readers.reader import Names, ReaderError, Rejected, TolerantReader
 from tableqa.readers.records import (
     Fields,
@@ -242,8 +242,8 @@ def _as_python_has_it(text: str) -> list[str] | None:
     if not (text.startswith(("['", '["')) and text.endswith("]")) and text != "[]":
         return None
     try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        value = printed_value(text)
+    except ValueError:
         return None
     fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return value if fits else None

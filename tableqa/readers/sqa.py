@@ -4,7 +4,6 @@ The questions are tab-separated; the coordinates and texts of the answers are li
 Coordinates count rows from 0 below the header. A line is known by (id, annotator, position): the id alone repeats.
 """
 
-import ast
 import itertools
 import re
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from tableqa.examples import Example, Turn
 from tableqa.language import gettext_noop, phrase
+from tableqa.printed_values import printed_value
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.reader import (
     FileReader,
@@ -154,8 +154,8 @@ def _whole(place: Place, row: dict[str, str], name: str) -> int:
 def _texts(place: Place, row: dict[str, str], name: str) -> list[str]:
     """A list of strings as Python writes it, read without running it."""
     try:
-        value = ast.literal_eval(row[name])
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        value = printed_value(row[name])
+    except ValueError:
         value = None
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         shown = row[name] if len(row[name]) <= 60 else row[name][:59] + "…"

@@ -5,12 +5,12 @@ form that loses something is never read back. What its text seems to hold is inf
 table whether anything is lost.
 """
 
-import ast
 import json
 import re
 from collections.abc import Callable, Sequence
 from html import escape
 
+from tableqa.printed_values import printed_value
 from tableqa.serialisations.markup import read_html
 from tableqa.serialisations.serialisation import Serialisation, SerialisationError
 from tableqa.tables import Table
@@ -166,10 +166,10 @@ def _infer_html_suc(text: str) -> Table:
 
 def _read_json_suc(text: str) -> Table:
     try:
-        data = ast.literal_eval(text.strip())
+        data = printed_value(text.strip())
         parts = {name: data["table"][name] for name in ("header", "rows", "caption")}
         return Table.from_dict({"title": data["title"], **parts})
-    except (KeyError, TypeError, MemoryError, SyntaxError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         what = "this is not {'title', 'context', 'table': {'header', 'rows', 'caption'}} in Python"
         raise SerialisationError("json_suc", None, what) from error
 

@@ -1,12 +1,11 @@
 """The texts, keys and numbers that files contain, and the records of some, found without any reader of Askew.
 
 Archives and workbooks with zipfile and lxml, pages with lxml, Parquet and Arrow with pyarrow, the rest with json, csv and
-ast. It is generous where a file may be read in several ways, such as in several encodings: nothing else may be imported.
+tokenize. It is generous where a file may be read in several ways, such as in several encodings: nothing else may be imported.
 """
 
 from __future__ import annotations
 
-import ast
 import csv
 import datetime
 import functools
@@ -14,6 +13,7 @@ import html
 import io
 import json
 import re
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -151,11 +151,23 @@ def texts_in(value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
         if value[:1] in ("[", "{"):
-            for read in (json.loads, ast.literal_eval):
-                with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-                    yield from texts_in(read(value))
+            with suppress(ValueError, RecursionError):
+                yield from texts_in(json.loads(value))
+            yield from _printed_texts(value)
     else:
         yield str(value)
+
+
+def _printed_texts(text: str) -> Iterator[str]:
+    """Each text in quotes and each number of a list as Python or NumPy print it: texts side by side are several."""
+    with suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NUMBER:
+                yield token.string
+            elif token.type == tokenize.STRING and token.string[0] in "'\"":
+                ascii_only = token.string[1:-1].encode("ascii", "backslashreplace")
+                with suppress(UnicodeDecodeError):
+                    yield ascii_only.decode("unicode_escape")
 
 
 def values_in(value: Any) -> Iterator[Any]:

@@ -52,7 +52,9 @@ def test_a_text_of_one_column_stays_one(tmp_path: Path, text: str) -> None:
     [
         ("  Name  Wins\n0  Ann     3\n1  Bob     4", "the table has one column: '  Name  Wins'"),
         ("\\begin{tabular}{ll}\nName & Wins \\\\\nAnn & 3 \\\\\n\\end{tabular}", "the table has one column"),
-        ("{'header': array(['Name']), 'rows': nan}", "this is not JSON"),
+        ("{'header': array(['Name']), 'rows': nan}", "the rows are null, not a list"),
+        ("[['n', 'w'], ['Ann' '3', 'x']]", "this is not JSON"),
+        ("{'header': ['Name'], 'rows': [['Ann' 'Bob', 'Cy']]}", "this is not JSON"),
         ("[" * 5_000, "this is not JSON"),
         ("[('a',), {b'x'}]", "this is not JSON"),
         ('[{"a": 1, "a": "it\'s"}]', "the name 'a' twice"),
