@@ -1,7 +1,13 @@
-"""HTML tables as a browser shows them: without <thead>, with links, line breaks and merged cells in any charset."""
+"""HTML tables as a browser shows them: without <thead>, with links, line breaks and merged cells in any charset.
+
+What a text alone cannot show is written differently: a superscript as ² or ^, and struck-out text is left out.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, product, takewhile
 from typing import NoReturn
@@ -21,6 +27,9 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _UNSEEN = frozenset(("head", "script", "style", "template", "title"))
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_STRUCK = frozenset(("s", "strike", "del"))
+_STRUCK_STYLE = re.compile(r"text-decoration[\w-]*\s*:[^;]*line-through", re.IGNORECASE)
+_RAISED = str.maketrans("0123456789+-\u2212=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 _SPACE = re.compile("[ \t\n\r\f]+")
 _NUMBER = re.compile(r"\s*\+?([0-9]{1,6})")
 _WHOLE_TAGS = re.compile("(?:[^<>]++|</?[a-z][^<>]*+>)*+")
@@ -28,6 +37,20 @@ _WHOLE_TAGS = re.compile("(?:[^<>]++|</?[a-z][^<>]*+>)*+")
 _END, _ROW_END = "askew-end", "<askew-row-end></askew-row-end>"
 """Elements behind a page and before each </tr>: libxml2 ends a table with the page, and drops a </tr> without its <tr>."""
 _ROW_ENDS = re.compile("(?=</tr[ \\t\\n/>])", re.IGNORECASE)
+
+
+SUPERSCRIPTS, STRUCK = "superscripts", "struck-out texts"
+_CHANGES: ContextVar[Counter[str] | None] = ContextVar("changes", default=None)
+
+
+@contextmanager
+def changes_counted() -> Iterator[Counter[str]]:
+    """The numbers of `SUPERSCRIPTS` and `STRUCK` texts in the tables that are read within the block."""
+    token = _CHANGES.set(counter := Counter())
+    try:
+        yield counter
+    finally:
+        _CHANGES.reset(token)
 
 
 class HtmlTableError(ValueError):
@@ -110,6 +133,8 @@ class _Page:
         self._text: _Text | None = None
         self._hidden = 0
         self._rows = 0
+        self._raised: list[tuple[list[str], int]] = []
+        self.changes: Counter[str] = Counter()
 
     def fail(self, what: str) -> NoReturn:
         raise HtmlTableError(self.line, what)
@@ -156,10 +181,21 @@ class _Page:
             self._row = self._text = None
         elif tag in (*_SECTIONS, "caption", "tr", "th", "td"):
             self._begin(self._table, tag, values)
+            self._leave_out_struck(tag, values)
         elif tag == "br" or tag in _BLOCKS:
             self._end_line(tag)
         elif "hidden" in values or _HIDDEN.search(values.get("style", "")):
             self._hidden += 1
+        elif tag == "sup":
+            line = self._text.lines[-1] if self._text else []
+            self._raised.append((line, len(line)))
+        else:
+            self._leave_out_struck(tag, values)
+
+    def _leave_out_struck(self, tag: str, values: dict[str, str]) -> None:
+        if tag in _STRUCK or _STRUCK_STYLE.search(values.get("style", "")):
+            self._hidden += 1
+            self.changes[STRUCK] += 1
 
     def _begin(self, table: _Element, tag: str, values: dict[str, str]) -> None:
         self._text = None
@@ -204,8 +240,17 @@ class _Page:
             self._row = self._text = None
         elif tag in _SECTIONS:
             self._section = self._row = self._text = None
+        elif tag == "sup":
+            self._raise(*self._raised.pop())
         elif tag in _BLOCKS:
             self._end_line(tag)
+
+    def _raise(self, line: list[str], start: int) -> None:
+        """Write the end of a line as a superscript: 3², or 3^a where a character has no such sign."""
+        if text := "".join(line[start:]).strip():
+            raised = text.translate(_RAISED)
+            line[start:] = [raised if set(raised).isdisjoint(text) else f"^{text}"]
+            self.changes[SUPERSCRIPTS] += 1
 
     def data(self, data: str | None) -> None:
         if data is None:
@@ -235,7 +280,10 @@ def html_table(text: str) -> Table:
             return table
     except ValueError:
         pass  # another program wrote it
-    elements = _Page().read(text)
+    page = _Page()
+    elements = page.read(text)
+    if (counter := _CHANGES.get()) is not None:
+        counter.update(page.changes)
     if len(elements) != 1:
         raise HtmlTableError(None, phrase("the file contains {number} tables, not one", number=len(elements)))
     try:

@@ -4,6 +4,7 @@ docs/reference/readers.md describes the forms and what is decided for each.
 """
 
 import dataclasses
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_quest
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
+from tableqa.readers.html_tables import STRUCK, SUPERSCRIPTS, changes_counted
 from tableqa.readers.mapped import retitled, table_from, text_in
 from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, only_file
 from tableqa.readers.record_forms import (
@@ -242,6 +244,9 @@ class OwnData(TolerantReader):
             notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
             answers = self._about_answers(questions)
+            with changes_counted() as changes, suppress(ReaderError):  # reading tells the problems
+                deque(islice(self._of_questions(questions, folder), MOST_COMPARED), maxlen=0)
+            notes += _about_changes(changes)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
         return joined([*parts, *notes])
@@ -548,6 +553,21 @@ def _about_sheets(names: Iterable[tuple[str, int]], library: TableFiles, sheets:
                     notes[workbook.sheet(sheet).about_hidden_rows()] = None
                 notes |= {_DATES: None} if workbook.has_dates else {}
     return sorted(notes, key=_DATES.__eq__)
+
+
+def _about_changes(changes: Mapping[str, int]) -> Iterator[str]:
+    """What HTML tables of the first records have that is read differently."""
+    sentences = {
+        SUPERSCRIPTS: gettext_noop(
+            "Superscripts are written as in 3² or 3^a: {number} in the tables of the first {most} records."
+        ),
+        STRUCK: gettext_noop(
+            "Struck-out texts are left out: {number} in the tables of the first {most} records."
+        ),
+    }
+    for kind, note in sentences.items():
+        if changes[kind]:
+            yield sentence(note, {"number": grouped(changes[kind]), "most": grouped(MOST_COMPARED)})
 
 
 def _about_texts(note: str, shown: list[str], texts: list[str]) -> str:

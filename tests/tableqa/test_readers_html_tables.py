@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from tableqa import Table
 from tableqa.readers import READERS, ReaderError
-from tableqa.readers.html_tables import MAX_HTML, HtmlTableError, html_table
+from tableqa.readers.html_tables import (
+    MAX_HTML,
+    STRUCK,
+    SUPERSCRIPTS,
+    HtmlTableError,
+    changes_counted,
+    html_table,
+)
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Span
 
@@ -222,3 +229,51 @@ def test_what_follows_the_end_of_a_page_counts() -> None:
 def test_a_page_that_is_nested_too_deeply_is_refused_and_not_cut_off() -> None:
     with pytest.raises(HtmlTableError, match="the table is not closed"):
         html_table(f"<table>{HEAD}<tr><td>{'<b>' * 100_000}Ann</table>")
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("3<sup>2</sup>", "3²"),
+        ("10<sup>-3</sup> m", "10⁻³ m"),
+        ("10<sup>\u221212</sup>", "10⁻¹²"),
+        ("x<sup>(2+1)</sup>", "x⁽²⁺¹⁾"),
+        ("1,204<sup>a</sup>", "1,204^a"),
+        ("1,204<sup>2a</sup>", "1,204^2a"),
+        ("1<sup><a href='#n'>[1]</a></sup>", "1^[1]"),
+        ("<b>3</b><SUP> 2 </SUP>", "3²"),
+        ("2<sup>2<sup>n</sup></sup>", "2^2^n"),
+        ("3<sup></sup>", "3"),
+        ("3<sup>2", "3²"),
+        ("H<sub>2</sub>O", "H2O"),
+        ("<s>5</s> 6", "6"),
+        ("<del>5 <b>7</b></del><ins>6</ins>", "6"),
+        ("<strike>5</strike>6<s>3<sup>2</sup></s>", "6"),
+        ('<span style="color: red; text-decoration: line-through">5</span> 6', "6"),
+        ('<span style="text-decoration-line:underline line-through">5</span> 6', "6"),
+        ('<span style="text-decoration: underline; content: line-through">5</span> 6', "5 6"),
+        ("<sup hidden>2</sup>3", "3"),
+    ],
+)
+def test_superscripts_are_written_and_struck_out_text_is_left_out(cell: str, shown: str) -> None:
+    page = f"<table><tr><th>A<th>B</tr><tr><td>{cell}</td><td>7</td></tr></table>"
+
+    assert html_table(page).rows == ((shown, "7"),)
+
+
+def test_a_struck_out_cell_is_empty() -> None:
+    page = "<table><tr><th>A<th>B</tr><tr><td style='text-decoration: line-through'>5</td><td>7</td></tr></table>"
+
+    assert html_table(page).rows == (("", "7"),)
+
+
+def test_superscripts_and_struck_out_texts_are_counted() -> None:
+    page = "<table><tr><th>A<sup>a</sup></tr><tr><td>3<sup>2</sup> <s>5</s></td></tr></table>"
+
+    with changes_counted() as outer:
+        html_table(page)
+        with changes_counted() as inner:
+            html_table(page)
+    html_table(page)
+
+    assert outer == inner == {SUPERSCRIPTS: 2, STRUCK: 1}
