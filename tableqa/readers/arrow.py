@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import math
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -289,8 +290,12 @@ def records_of(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any
         for batch in _within_budget(path, batches):
             if labels is None:
                 labels = _labels_of(path, batch.schema.metadata or {}, in_card)
+            types = {field.name: field.type for field in batch.schema}
             for record in batch.to_pylist():
-                yield {name: _written(labelled(value, labels.get(name))) for name, value in record.items()}
+                yield {
+                    name: _written(labelled(value, labels.get(name)), types[name])
+                    for name, value in record.items()
+                }
 
 
 def _labels_of(path: Path, metadata: Mapping[bytes, bytes], in_card: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -375,15 +380,34 @@ def _reading(path: Path) -> Iterator[None]:
         raise ReaderError(path, None, what, phrase("Write the file again")) from error
 
 
-def _written(value: Any) -> Any:
-    """A value as a JSON file would have it: a number with its shortest text, anything that JSON does not know as a text."""
+_FLOAT_CODES = {"float": "f", "halffloat": "e"}
+"""How `struct` calls the types of numbers with fewer bits than Python's."""
+
+
+def _written(value: Any, kind: Any = None) -> Any:
+    """A value as a JSON file would have it: a number with its shortest text, anything that JSON does not know as a text.
+
+    `kind` is its type in the file: as a double, 0.1 in 32 bits would be 0.10000000149011612.
+    """
+    kind = getattr(kind, "storage_type", kind)
     if isinstance(value, dict):
-        return {str(name): _written(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_written(inner) for inner in value]
+        types = {field.name: field.type for field in kind} if hasattr(kind, "get_field_index") else {}
+        return {str(name): _written(inner, types.get(name)) for name, inner in value.items()}
+    kind = getattr(kind, "value_type", kind)  # that of a list or dictionary
+    if isinstance(value, list | tuple):  # a map has pairs
+        return [_written(inner, kind) for inner in value]
     if isinstance(value, float):
         # NaN is how pandas writes a missing value. An infinite number stays, and is refused.
-        return None if value != value else value if math.isinf(value) else Number(repr(value))
+        if value != value or math.isinf(value):
+            return None if value != value else value
+        code = _FLOAT_CODES.get(str(kind))
+        if code is None or value.is_integer():
+            return Number(repr(value))
+        texts = (f"{value:.{digits}g}" for digits in range(1, 18))
+        short = next(
+            text for text in texts if struct.unpack(code, struct.pack(code, float(text))) == (value,)
+        )
+        return Number(repr(float(short)))
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")  # columns of bytes often hold texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import subprocess
 import sys
 import time
@@ -248,6 +249,45 @@ def test_columns_may_have_any_names_and_numbers_their_shortest_text(tmp_path: Pa
     assert (first.id, second.id, first.answers) == ("1", "2", ("7",))
     assert first.table.rows == (("1", "0.1"),)
     assert first.meta["tags"] == ("x",)
+
+
+@pytest.mark.parametrize("name", ["own", "parquet"])
+def test_numbers_of_32_and_16_bits_have_the_shortest_text_that_is_them(tmp_path: Path, name: str) -> None:
+    import numpy
+    import pyarrow
+    from pyarrow import parquet
+
+    draw = random.Random(3)
+    exact = [draw.uniform(-1, 1) * 10.0 ** draw.randrange(-30, 6) for _ in range(300)]
+    singles = [0.1, -2.5, 1e-7, 131072.015625, *exact]
+    halves = [0.1, 1 / 3, 6e-8, *(draw.uniform(-9, 9) for _ in range(301))]
+    single, half = pyarrow.float32(), pyarrow.float16()
+    cells = pyarrow.struct({"a": single, "b": half, "c": pyarrow.float64(), "d": single})
+    rows = [
+        {"a": a, "b": numpy.float16(b), "c": a, "d": 123456792.0}
+        for a, b in zip(singles, halves, strict=True)
+    ]
+    columns = {
+        "question": pyarrow.array(["which?"]),
+        "answers": pyarrow.array([singles], pyarrow.list_(single)),
+        "table": pyarrow.array([rows], pyarrow.list_(cells)),
+        "score": pyarrow.array([0.7], single),
+        "level": pyarrow.array([0.7], single).dictionary_encode(),
+        "missing": pyarrow.array([float("nan")], single),
+    }
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+
+    (example,) = READERS[name](tmp_path / "a.parquet")
+
+    shortest = [repr(float(str(numpy.float32(value)))) for value in singles]
+    assert example.answers == tuple(shortest)
+    assert [row[0] for row in example.table.rows] == shortest
+    assert [row[1] for row in example.table.rows] == [
+        repr(float(str(numpy.float16(value)))) for value in halves
+    ]
+    assert [row[2] for row in example.table.rows] == list(map(repr, singles))
+    assert example.table.rows[0][3] == "123456792.0"
+    assert dict(example.meta) == {"score": 0.7, "level": 0.7, "missing": None}
 
 
 @pytest.mark.parametrize("damage", ["cut off", "empty", "text", "bomb", "ragged", "null", "repeated"])
