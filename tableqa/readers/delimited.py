@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of
@@ -13,12 +14,16 @@ from tableqa.readers.reader import (
     check_names,
     check_separator,
     check_size,
+    note,
     read_lines,
     separator_hint,
 )
 from tableqa.readers.records import ADDED, Fields, Place
-from tableqa.readers.text_form import fields_of_lines, separator_name
+from tableqa.readers.text_form import fields_of_lines, separator_name, text_lines
 from tableqa.tables import Table, TableError
+
+QUOTES = "quotes"
+"""Notes on rows that quotes would join (`noting`)."""
 
 
 def ragged(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) -> Rejected:
@@ -34,33 +39,84 @@ def ragged(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) ->
 
 
 def read_delimited(
-    path: Path, delimiter: str, lines: Iterable[str] | None = None, blank: bool = False
+    path: Path, delimiter: str, encoding: str = "", blank: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """The rows of a file with the line where each starts; a quoted field may hold tabs, commas and line breaks.
 
-    `lines` are those of the file with their ends, where it is not UTF-8. Raises ReaderError for text after a closing quote,
-    a quoted field that is never closed, an empty line unless they may be `blank`, and what `read_lines` refuses.
+    Where quotes would join lines that are rows themselves, in a file that quotes nothing else, they are text (`QUOTES`).
+    Without an encoding the file is UTF-8. Raises ReaderError for text after a closing quote, a quoted field that is never
+    closed, an empty line unless they may be `blank`, and what `read_lines` refuses.
     """
+    are_text: bool | None = None
+    width = 0
+    for start, lines, fields in _quoted_rows(path, delimiter, encoding):
+        width = width or len(fields)
+        if _are_rows(lines, width, delimiter):
+            if are_text is None:
+                rows = _quoted_rows(path, delimiter, encoding)
+                are_text = not any(_is_quoted(lines, fields, width, delimiter) for _, lines, fields in rows)
+            if are_text:
+                note(QUOTES, start)
+                yield from enumerate((_unjoined(line, delimiter) for line in lines), start=start)
+                continue
+        if not fields and not blank:
+            mend = phrase('Remove the line; a single empty field is written ""')
+            raise ReaderError(path, start, phrase("the line is empty"), mend)
+        yield start, fields
+
+
+def _quoted_rows(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str], list[str]]]:
+    """The rows as RFC 4180 has them: the number of the first line, the lines, and the fields."""
     mend = phrase(
         "Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes. "
         "Double the quotes in it",
         name=separator_name(delimiter),
     )
-    if lines is None:
-        lines = (text for _, text in read_lines(path, longest=MAX_TABLE_BYTES, keep_ends=True))
-    rows = fields_of_lines(lines, delimiter)
+    if encoding:
+        texts = text_lines(path, encoding)
+    else:
+        texts = (text for _, text in read_lines(path, longest=MAX_TABLE_BYTES, keep_ends=True))
+    lines: list[str] = []
+
+    def each_line() -> Iterator[str]:
+        for text in texts:
+            lines.append(text)
+            yield text
+
+    rows = fields_of_lines(each_line(), delimiter)
     while True:
         start = rows.line_num + 1
+        lines.clear()
         try:
             fields = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
             raise _field_fault(path, start, error, mend) from error
-        if not fields and not blank:
-            mend = phrase('Remove the line; a single empty field is written ""')
-            raise ReaderError(path, start, phrase("the line is empty"), mend)
-        yield start, fields
+        yield start, lines, fields
+
+
+def _is_quoted(lines: list[str], fields: list[str], width: int, delimiter: str) -> bool:
+    """Whether a row shows that quotes of its file enclose fields: all of them, or one that needs it."""
+    text = "".join(lines)
+    if len(fields) == width and all(f'"{field}"' in text for field in fields):
+        return True
+    is_doubled = any('"' in field and field not in text for field in fields)
+    return is_doubled or (text.count(delimiter) >= len(fields) > 0 and not _are_rows(lines, width, delimiter))
+
+
+def _are_rows(lines: list[str], width: int, delimiter: str) -> bool:
+    """Whether each line of a row of several lines has as many fields as the first row, were quotes text."""
+    return width > 1 < len(lines) and all(line.count(delimiter) + 1 == width for line in lines)
+
+
+def _unjoined(line: str, delimiter: str) -> list[str]:
+    """The fields of one line, in which a quote that is not closed is text."""
+    parts = line.rstrip("\r\n").split(delimiter)
+    with suppress(csv.Error):
+        fields: list[str] = next(fields_of_lines([line], delimiter))
+        return fields if len(fields) == len(parts) else parts
+    return parts
 
 
 def _field_fault(path: Path, line: int, error: csv.Error, mend: str) -> ReaderError:

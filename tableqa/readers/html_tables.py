@@ -4,15 +4,13 @@ What a text alone cannot show is written differently: a superscript as ² or ^, 
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, product, takewhile
 from typing import NoReturn
 
 from tableqa.language import grouped, phrase, reason_of
+from tableqa.readers.reader import note
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.serialisations.markup import table_of_lines
 from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Table, TableError, default_ids
@@ -40,17 +38,7 @@ _ROW_ENDS = re.compile("(?=</tr[ \\t\\n/>])", re.IGNORECASE)
 
 
 SUPERSCRIPTS, STRUCK = "superscripts", "struck-out texts"
-_CHANGES: ContextVar[Counter[str] | None] = ContextVar("changes", default=None)
-
-
-@contextmanager
-def changes_counted() -> Iterator[Counter[str]]:
-    """The numbers of `SUPERSCRIPTS` and `STRUCK` texts in the tables that are read within the block."""
-    token = _CHANGES.set(counter := Counter())
-    try:
-        yield counter
-    finally:
-        _CHANGES.reset(token)
+"""Notes on texts that are written differently or left out (`noting`)."""
 
 
 class HtmlTableError(ValueError):
@@ -134,7 +122,6 @@ class _Page:
         self._hidden = 0
         self._rows = 0
         self._raised: list[tuple[list[str], int]] = []
-        self.changes: Counter[str] = Counter()
 
     def fail(self, what: str) -> NoReturn:
         raise HtmlTableError(self.line, what)
@@ -195,7 +182,7 @@ class _Page:
     def _leave_out_struck(self, tag: str, values: dict[str, str]) -> None:
         if tag in _STRUCK or _STRUCK_STYLE.search(values.get("style", "")):
             self._hidden += 1
-            self.changes[STRUCK] += 1
+            note(STRUCK, self.line)
 
     def _begin(self, table: _Element, tag: str, values: dict[str, str]) -> None:
         self._text = None
@@ -250,7 +237,7 @@ class _Page:
         if text := "".join(line[start:]).strip():
             raised = text.translate(_RAISED)
             line[start:] = [raised if set(raised).isdisjoint(text) else f"^{text}"]
-            self.changes[SUPERSCRIPTS] += 1
+            note(SUPERSCRIPTS, self.line)
 
     def data(self, data: str | None) -> None:
         if data is None:
@@ -280,10 +267,7 @@ def html_table(text: str) -> Table:
             return table
     except ValueError:
         pass  # another program wrote it
-    page = _Page()
-    elements = page.read(text)
-    if (counter := _CHANGES.get()) is not None:
-        counter.update(page.changes)
+    elements = _Page().read(text)
     if len(elements) != 1:
         raise HtmlTableError(None, phrase("the file contains {number} tables, not one", number=len(elements)))
     try:

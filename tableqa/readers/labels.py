@@ -20,7 +20,7 @@ from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, check
 from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.records import Fields, decoded, plain
 from tableqa.readers.rejections import Rejections
-from tableqa.readers.text_form import text_form, text_lines
+from tableqa.readers.text_form import text_form
 
 LONGEST_NAME = 120
 _CORRECT = phrase("Correct it")
@@ -72,7 +72,7 @@ def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda n
     """
     path, columns = Path(request.path), Columns(**request.chosen or {})
     form = text_form(path, columns=(columns.example, columns.annotator))
-    lines = _padded(read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True))
+    lines = _padded(read_delimited(path, form.separator, form.encoding, blank=True))
     result = ReadResult(checksum_of([path], None, {}))
     if (form.encoding.removesuffix("-sig"), form.separator) != ("utf-8", ","):
         result.read_as = form.sentence(path)

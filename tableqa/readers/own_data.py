@@ -23,10 +23,10 @@ from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
-from tableqa.readers.delimited import named_rows, read_delimited
-from tableqa.readers.html_tables import STRUCK, SUPERSCRIPTS, changes_counted
+from tableqa.readers.delimited import QUOTES, named_rows, read_delimited
+from tableqa.readers.html_tables import STRUCK, SUPERSCRIPTS
 from tableqa.readers.mapped import retitled, table_from, text_in
-from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, only_file
+from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, noting, only_file
 from tableqa.readers.record_forms import (
     JSON_SUFFIXES,
     PARTS,
@@ -55,7 +55,7 @@ from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
-from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
+from tableqa.readers.text_form import TextForm, check_separator, text_form
 from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, starts_as_zip, table_of_sheet
 from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
@@ -244,7 +244,7 @@ class OwnData(TolerantReader):
             notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
             answers = self._about_answers(questions)
-            with changes_counted() as changes, suppress(ReaderError):  # reading tells the problems
+            with noting() as changes, suppress(ReaderError):  # reading tells the problems
                 deque(islice(self._of_questions(questions, folder), MOST_COMPARED), maxlen=0)
             notes += _about_changes(changes)
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
@@ -419,9 +419,7 @@ class OwnData(TolerantReader):
                 for record in each_record(path)
             )
         form = _form(path, self.fields)
-        return named_rows(
-            path, read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True)
-        )
+        return named_rows(path, read_delimited(path, form.separator, form.encoding, blank=True))
 
 
 def _example(
@@ -555,8 +553,8 @@ def _about_sheets(names: Iterable[tuple[str, int]], library: TableFiles, sheets:
     return sorted(notes, key=_DATES.__eq__)
 
 
-def _about_changes(changes: Mapping[str, int]) -> Iterator[str]:
-    """What HTML tables of the first records have that is read differently."""
+def _about_changes(changes: Mapping[str, list[int]]) -> Iterator[str]:
+    """What the first records and their tables have that is read differently."""
     sentences = {
         SUPERSCRIPTS: gettext_noop(
             "Superscripts are written as in 3² or 3^a: {number} in the tables of the first {most} records."
@@ -564,10 +562,15 @@ def _about_changes(changes: Mapping[str, int]) -> Iterator[str]:
         STRUCK: gettext_noop(
             "Struck-out texts are left out: {number} in the tables of the first {most} records."
         ),
+        QUOTES: gettext_noop(
+            "Quotes that would join rows are read as text: {number}, the first in line {line}. "
+            "If one field spans the lines, put every field in quotes."
+        ),
     }
     for kind, note in sentences.items():
-        if changes[kind]:
-            yield sentence(note, {"number": grouped(changes[kind]), "most": grouped(MOST_COMPARED)})
+        if lines := changes.get(kind):
+            values = {"number": grouped(len(lines)), "most": grouped(MOST_COMPARED), "line": lines[0]}
+            yield sentence(note, values)
 
 
 def _about_texts(note: str, shown: list[str], texts: list[str]) -> str:

@@ -3,7 +3,9 @@
 import codecs
 import csv
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,26 @@ START = 4096
 """Bytes by which a workbook or an archive is recognised."""
 
 csv.field_size_limit(MAX_TABLE_BYTES)  # of the process: a field may hold a table
+
+
+_NOTES: ContextVar[dict[str, list[int]] | None] = ContextVar("notes", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[dict[str, list[int]]]:
+    """What is read within the block in another way than it is written: lines by the kind."""
+    notes: dict[str, list[int]] = defaultdict(list)
+    token = _NOTES.set(notes)
+    try:
+        yield notes
+    finally:
+        _NOTES.reset(token)
+
+
+def note(kind: str, *lines: int) -> None:
+    """Add lines to those that `noting` collects."""
+    if (notes := _NOTES.get()) is not None:
+        notes[kind] += lines
 
 
 class ReaderError(ValueError):

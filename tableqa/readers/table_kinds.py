@@ -74,7 +74,7 @@ def table_in(path: Path, encoding: TableEncoding) -> Table:
             phrase("this text has no separator that gives every row the same number of fields"),
             phrase("Save the table as .csv"),
         )
-    return table_of_rows(path, read_delimited(path, form.separator, text_lines(path, form.encoding)))
+    return table_of_rows(path, read_delimited(path, form.separator, form.encoding))
 
 
 def _check_size(path: Path) -> None:

@@ -17,9 +17,9 @@ from tableqa.readers.html_tables import (
     STRUCK,
     SUPERSCRIPTS,
     HtmlTableError,
-    changes_counted,
     html_table,
 )
+from tableqa.readers.reader import noting
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Span
 
@@ -270,10 +270,10 @@ def test_a_struck_out_cell_is_empty() -> None:
 def test_superscripts_and_struck_out_texts_are_counted() -> None:
     page = "<table><tr><th>A<sup>a</sup></tr><tr><td>3<sup>2</sup> <s>5</s></td></tr></table>"
 
-    with changes_counted() as outer:
+    with noting() as outer:
         html_table(page)
-        with changes_counted() as inner:
+        with noting() as inner:
             html_table(page)
     html_table(page)
 
-    assert outer == inner == {SUPERSCRIPTS: 2, STRUCK: 1}
+    assert outer == inner == {SUPERSCRIPTS: [1, 1], STRUCK: [1]}

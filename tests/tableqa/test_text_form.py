@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tableqa.readers import ReaderError
 from tableqa.readers.delimited import read_delimited
-from tableqa.readers.text_form import SEPARATORS, text_form, text_lines
+from tableqa.readers.text_form import SEPARATORS, text_form
 
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1"]
 TEXTS = st.text("abcXYZ 019äöüßÄÖÜéèñ,;|\t\"'\n", max_size=12)
@@ -26,7 +26,7 @@ def written(rows: list[list[str]], separator: str, quoting: int, ends: str) -> s
 
 def read(path: Path) -> list[list[str]]:
     form = text_form(path)
-    return [cells for _, cells in read_delimited(path, form.separator, text_lines(path, form.encoding))]
+    return [cells for _, cells in read_delimited(path, form.separator, form.encoding)]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
