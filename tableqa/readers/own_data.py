@@ -76,7 +76,7 @@ MOST_COMPARED = 50
 
 _HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
 """Folders of table files in HiTab, whose questions name only the files."""
-_DATES = phrase("Dates are read as 2024-05-01, whatever their format.")
+_DATES = phrase("Dates are read as 2024-05-01, or as 2024-05 and 2024 where cells show no more.")
 
 
 @dataclass(frozen=True, slots=True)

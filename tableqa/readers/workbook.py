@@ -34,10 +34,15 @@ DAMAGED = (
 """What a damaged workbook raises."""
 _CELL_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _PLAIN_NUMBER = re.compile(r"(#,##)?#?0(?:\.(0+))?(%?)")
-_BUILT_IN = {0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%"}
+_BUILT_IN = {
+    0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    14: "m/d/yy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", **dict.fromkeys(range(18, 22), "h:mm"),
+}  # fmt: skip
 _GENERAL = {"", "General", "@"}
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]')
 _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
+_DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
+"""How a date is written of which a format without a time shows only these parts."""
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
 _BUILT_IN_DATES = {f"number {number} of Excel" for number in (*range(14, 23), *range(45, 48))}
 
@@ -232,7 +237,7 @@ class Workbook:
                 )
                 raise self._fault(sheet, row, column, what, mend)
             return shown
-        return _date_text(value)
+        return _date_text(value, formats.get((row, column), ""))
 
     def _fault(self, sheet: str, row: int, column: int, what: str, mend: str) -> ReaderError:
         return ReaderError(
@@ -386,13 +391,21 @@ def _local(name: str) -> str:
     return name.rpartition(":")[2] if ":" in name else name
 
 
-def _date_text(value: object) -> str:
-    """A date as ISO 8601 has it, without a time of midnight; a duration in hours."""
+def _date_text(value: object, code: str) -> str:
+    """A date as ISO 8601 has it, without a time of midnight and what its format does not show; a duration in hours."""
     if isinstance(value, datetime.timedelta):
         minutes, seconds = divmod(round(value.total_seconds()), 60)
         return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    shown = {sign.lower() for sign in _DATE_SIGN.findall(_QUOTED.sub("", code))}
+    if isinstance(value, datetime.datetime) and shown and not _BUILT_IN_OTHER.fullmatch(code):
+        if shown.isdisjoint("hs"):
+            value = value.date()
+        elif shown.isdisjoint("yd"):
+            value = value.time()  # m is minutes
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ") if value.time() != datetime.time() else value.date().isoformat()
+    if isinstance(value, datetime.date) and (form := _DATE_PARTS.get("".join(sorted(shown)))):
+        return value.strftime("%A" if form == "%d" and "ddd" in code.lower() else form)
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 

@@ -6,6 +6,7 @@ import csv
 import random
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -60,7 +61,9 @@ def test_a_table_file_with_quotes_at_its_edges_keeps_its_rows(tmp_path: Path) ->
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
 @pytest.mark.parametrize("seed", range(100))
-def test_what_a_program_quoted_is_read_as_it_was(tmp_path: Path, seed: int, quoting: int) -> None:
+def test_what_a_program_quoted_is_read_as_it_was(
+    tmp_path: Path, seed: int, quoting: Literal[0, 1, 2]
+) -> None:
     draw = random.Random(seed)
     separator = draw.choice(",;\t")
     parts = ["a", '"', separator, "\n", "\r\n", " ", "b", '""', '"\n', f'{separator}"']

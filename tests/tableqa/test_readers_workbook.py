@@ -141,6 +141,42 @@ def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
     assert Workbook(path).sheet("Cells").rows == [["50%", "13.50", "2024-05-01", "TRUE", "2", "01"]]
 
 
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("yyyy", "2024"),
+        ("yy", "2024"),
+        ('yyyy" (year)"', "2024"),
+        ("mmm yyyy", "2024-05"),
+        ("[$-407]mmmm yyyy", "2024-05"),
+        ("mm/yy;@", "2024-05"),
+        (17, "2024-05"),
+        ("d. mmmm", "05-01"),
+        (16, "05-01"),
+        ("mmmm", "May"),
+        ("dddd", "Wednesday"),
+        ("dd", "01"),
+        ("dd.mm.yyyy", "2024-05-01"),
+        (14, "2024-05-01"),
+        (15, "2024-05-01"),
+        ("h:mm", "13:45:10"),
+        ("h:mm AM/PM", "13:45:10"),
+        ("mm:ss", "13:45:10"),
+        (20, "13:45:10"),
+        (22, "2024-05-01 13:45:10"),
+        ("yyyy-mm-dd hh:mm", "2024-05-01 13:45:10"),
+    ],
+)
+def test_a_date_has_only_the_parts_that_its_cell_shows(tmp_path: Path, code: str | int, shown: str) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        moment = datetime.datetime(2024, 5, 1, 13, 45, 10)  # noqa: DTZ001 - Excel has no zones
+        sheets["Cells"].write_datetime(0, 0, moment, book.add_format({"num_format": code}))
+
+    path = workbook(tmp_path / "a.xlsx", write, Cells=[])
+
+    assert Workbook(path).sheet("Cells").rows == [[shown]]
+
+
 def test_a_duration_is_written_in_hours_as_its_cell_shows_it(tmp_path: Path) -> None:
     def write(book: Any, sheets: dict[str, Any]) -> None:
         hours = book.add_format({"num_format": "[h]:mm:ss"})
