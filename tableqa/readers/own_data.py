@@ -4,8 +4,8 @@ docs/reference/readers.md describes the forms and what is decided for each.
 """
 
 import dataclasses
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -76,6 +76,7 @@ MOST_COMPARED = 50
 
 _HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
 """Folders of table files in HiTab, whose questions name only the files."""
+_NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3}")
 _DATES = phrase("Dates are read as 2024-05-01, or as 2024-05 and 2024 where cells show no more.")
 
 
@@ -244,9 +245,12 @@ class OwnData(TolerantReader):
             notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
             answers = self._about_answers(questions)
+            tables: dict[int, Table] = {}
             with noting() as changes, suppress(ReaderError):  # reading tells the problems
-                deque(islice(self._of_questions(questions, folder), MOST_COMPARED), maxlen=0)
-            notes += _about_changes(changes)
+                for outcome in islice(self._of_questions(questions, folder), MOST_COMPARED):
+                    if isinstance(outcome, Example):
+                        tables[id(outcome.table)] = outcome.table
+            notes += [*_about_changes(changes), _about_headers(list(tables.values()))]
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
         return joined([*parts, *notes])
@@ -571,6 +575,34 @@ def _about_changes(changes: Mapping[str, list[int]]) -> Iterator[str]:
         if lines := changes.get(kind):
             values = {"number": grouped(len(lines)), "most": grouped(MOST_COMPARED), "line": lines[0]}
             yield sentence(note, values)
+
+
+def _about_headers(tables: Sequence[Table]) -> str:
+    """Tables whose header is probably a title or a row of values; "" where none is."""
+    doubtful = [table for table in tables if _is_doubtful(table)]
+    if not doubtful:
+        return ""
+    return phrase(
+        "The first row of a table is its header. Names are empty or numbers in {number} of the first {most} "
+        "tables, such as {name!r}.",
+        number=grouped(len(doubtful)),
+        most=grouped(len(tables)),
+        name=", ".join(doubtful[0].header)[:60],
+    )
+
+
+def _is_doubtful(table: Table) -> bool:
+    """Whether a header has an empty name behind the first one, only numbers, or a number above numbers that is no year."""
+    header, spans = table.header, {span for span in table.spans if span.row == table.header_id}
+    if any(span.columns == len(header) > 1 for span in spans) or (
+        not spans and "" in map(str.strip, header[1:])
+    ):
+        return True
+    numbers = [bool(_NUMBER.fullmatch(name)) for name in header]
+    return all(numbers) or any(
+        is_number and not _YEAR.fullmatch(name) and all(_NUMBER.fullmatch(row[at]) for row in table.rows)
+        for at, (name, is_number) in enumerate(zip(header, numbers, strict=True))
+    )
 
 
 def _about_texts(note: str, shown: list[str], texts: list[str]) -> str:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tableqa.readers import READERS
 from tableqa.readers.own_data import OwnData
 
@@ -39,3 +41,41 @@ def test_tables_without_them_have_no_note(tmp_path: Path) -> None:
 
     assert "Superscripts" not in said
     assert "Struck-out" not in said
+
+
+HEADER = "The first row of a table is its header. Names are empty or numbers in {} of the first {} tables, such as {!r}."
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [["Table 1: results", "", ""], ["Name", "Wins", "Year"], ["Ann", "3", "2024"]],
+        [["Title", " "], ["Name", "Wins"]],
+        [["Ann", "3"], ["Bob", "4"]],
+        [["Ann", "-3.5 %"], ["Bob", "4"], ["Cy", "1,204"]],
+        [["1", "2"], ["3", "4"]],
+        [["2019", "2020"], ["3", "4"]],
+        [["", ""], ["Name", "Wins"]],
+        "<table><tr><th colspan=2>Table 1</th></tr><tr><td>Name<td>Wins</tr></table>",
+    ],
+)
+def test_a_header_that_is_probably_none_is_named_in_the_preview(tmp_path: Path, table: Any) -> None:
+    shown = ", ".join(table[0]) if isinstance(table, list) else "Table 1, "
+
+    said = notes(lines(tmp_path, table, [["Name"], ["Ann"]], [["Name"], ["Bob"]]))
+
+    assert HEADER.format(1, 3, shown) in said
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [["", "Name", "Wins"], ["0", "Ann", "3"]],
+        [["Country", "2019", "2020"], ["Peru", "3", "4"]],
+        [["Name", "1"], ["Ann", "won"]],
+        [["Name", "Wins"], ["Ann", "3"]],
+        "<table><tr><th>Name<th colspan=2>Wins</tr><tr><td>Ann<td>3<td>4</tr></table>",
+    ],
+)
+def test_a_usual_header_has_no_note(tmp_path: Path, table: Any) -> None:
+    assert "The first row of a table" not in notes(lines(tmp_path, table))
