@@ -290,12 +290,9 @@ def records_of(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any
         for batch in _within_budget(path, batches):
             if labels is None:
                 labels = _labels_of(path, batch.schema.metadata or {}, in_card)
-            types = {field.name: field.type for field in batch.schema}
             for record in batch.to_pylist():
-                yield {
-                    name: _written(labelled(value, labels.get(name)), types[name])
-                    for name, value in record.items()
-                }
+                named = {name: labelled(value, labels.get(name)) for name, value in record.items()}
+                yield _written(named, batch.schema)
 
 
 def _labels_of(path: Path, metadata: Mapping[bytes, bytes], in_card: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -403,11 +400,8 @@ def _written(value: Any, kind: Any = None) -> Any:
         code = _FLOAT_CODES.get(str(kind))
         if code is None or value.is_integer():
             return Number(repr(value))
-        texts = (f"{value:.{digits}g}" for digits in range(1, 18))
-        short = next(
-            text for text in texts if struct.unpack(code, struct.pack(code, float(text))) == (value,)
-        )
-        return Number(repr(float(short)))
+        numbers = (float(f"{value:.{digits}g}") for digits in range(1, 18))
+        return Number(repr(next(n for n in numbers if struct.unpack(code, struct.pack(code, n)) == (value,))))
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")  # columns of bytes often hold texts

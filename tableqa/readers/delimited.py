@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of
@@ -57,7 +56,7 @@ def read_delimited(
                 are_text = not any(_is_quoted(lines, fields, width, delimiter) for _, lines, fields in rows)
             if are_text:
                 note(QUOTES, start)
-                yield from enumerate((_unjoined(line, delimiter) for line in lines), start=start)
+                yield from enumerate((line.rstrip("\r\n").split(delimiter) for line in lines), start=start)
                 continue
         if not fields and not blank:
             mend = phrase('Remove the line; a single empty field is written ""')
@@ -78,12 +77,11 @@ def _quoted_rows(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[in
         texts = (text for _, text in read_lines(path, longest=MAX_TABLE_BYTES, keep_ends=True))
     lines: list[str] = []
 
-    def each_line() -> Iterator[str]:
-        for text in texts:
-            lines.append(text)
-            yield text
+    def remembered(text: str) -> str:
+        lines.append(text)
+        return text
 
-    rows = fields_of_lines(each_line(), delimiter)
+    rows = fields_of_lines(map(remembered, texts), delimiter)
     while True:
         start = rows.line_num + 1
         lines.clear()
@@ -108,15 +106,6 @@ def _is_quoted(lines: list[str], fields: list[str], width: int, delimiter: str) 
 def _are_rows(lines: list[str], width: int, delimiter: str) -> bool:
     """Whether each line of a row of several lines has as many fields as the first row, were quotes text."""
     return width > 1 < len(lines) and all(line.count(delimiter) + 1 == width for line in lines)
-
-
-def _unjoined(line: str, delimiter: str) -> list[str]:
-    """The fields of one line, in which a quote that is not closed is text."""
-    parts = line.rstrip("\r\n").split(delimiter)
-    with suppress(csv.Error):
-        fields: list[str] = next(fields_of_lines([line], delimiter))
-        return fields if len(fields) == len(parts) else parts
-    return parts
 
 
 def _field_fault(path: Path, line: int, error: csv.Error, mend: str) -> ReaderError:

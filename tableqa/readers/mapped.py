@@ -6,7 +6,6 @@ names; an object of columns; the objects of HiTab and ToTTo; or a text that hold
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,7 +16,7 @@ from tableqa.foreign_values import in_column
 from tableqa.language import phrase, reason_of, word
 from tableqa.readers.cell_tables import hitab_table, is_hitab, is_totto, totto_table
 from tableqa.readers.html_tables import HtmlTableError, html_table
-from tableqa.readers.reader import Names, ReaderError, separator_hint
+from tableqa.readers.reader import Names, separator_hint
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -53,8 +52,6 @@ _INDEXED = re.compile(r"\s*col\s*:.*?\brow 1\s*:", re.DOTALL)
 _RULE = re.compile(r"(?:[+:| ]|[-=](?![-=]))*[-=]{2}[-+=:| ]*")
 _SPACES = re.compile(r"\S? {2,}\S")
 _LATEX = "\\begin{tabular}"
-_MOST_LITERAL = 1_000_000
-"""Characters of a value that is read as Python prints it."""
 _BAR = re.compile(r"(?<!\\)\|")
 _HEADER = ("header", "columns", "head")
 _ROWS = ("rows", "data")
@@ -275,22 +272,9 @@ def _from_text(place: Place, text: str) -> object:
 
 def _literal(place: Place, text: str) -> object:
     """What a text holds as JSON, or as Python and NumPy print lists and objects."""
-    try:
-        return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
-    except ReaderError:
-        if len(text) > _MOST_LITERAL or _is_json(text):
-            raise  # JSON that says something twice, for example
-        with suppress(ValueError):
-            return value_in(text)
-        raise
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    with suppress(ValueError):
+        return value_in(text)
+    return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
 
 
 def _indexed(place: Place, text: str) -> Table:

@@ -76,6 +76,29 @@ MOST_COMPARED = 50
 
 _HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
 """Folders of table files in HiTab, whose questions name only the files."""
+_READ_AS_LISTS = gettext_noop("Answers such as {answer!r} are read as lists ({number} of the first {most}).")
+_READ_AS_TEXT = gettext_noop(
+    "Answers such as {answer!r} are read as text, not as lists ({number} of the first {most})."
+)
+_READ_AS_ONE = gettext_noop(
+    "Answers with “;” are read as one answer each, such as {answer!r} ({number} of the first {most})."
+)
+_NO_HEADER = gettext_noop(
+    "The first row of a table is its header. Names are empty or numbers in {number} of the first {most} "
+    "tables, such as {name!r}."
+)
+_CHANGES: Mapping[str, str] = {
+    SUPERSCRIPTS: gettext_noop(
+        "Superscripts are written as in 3² or 3^a: {number} in the tables of the first {most} records."
+    ),
+    STRUCK: gettext_noop(
+        "Struck-out texts are left out: {number} in the tables of the first {most} records."
+    ),
+    QUOTES: gettext_noop(
+        "Quotes that would join rows are read as text: {number}, the first in line {line}. "
+        "If one field spans the lines, put every field in quotes."
+    ),
+}
 _NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3}")
 _DATES = phrase("Dates are read as 2024-05-01, or as 2024-05 and 2024 where cells show no more.")
 
@@ -245,12 +268,14 @@ class OwnData(TolerantReader):
             notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
             answers = self._about_answers(questions)
-            tables: dict[int, Table] = {}
+            tables_read: dict[int, Table] = {}
             with noting() as changes, suppress(ReaderError):  # reading tells the problems
                 for outcome in islice(self._of_questions(questions, folder), MOST_COMPARED):
                     if isinstance(outcome, Example):
-                        tables[id(outcome.table)] = outcome.table
-            notes += [*_about_changes(changes), _about_headers(list(tables.values()))]
+                        tables_read[id(outcome.table)] = outcome.table
+            headers = [", ".join(table.header) for table in tables_read.values() if _is_doubtful(table)]
+            notes.append(_about(_NO_HEADER, headers, len(tables_read)))
+            notes += [_about(note, changes.get(kind, []), MOST_COMPARED) for kind, note in _CHANGES.items()]
         named = ", ".join(f"{part} = {name}" for part, name in columns.items())
         parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
         return joined([*parts, *notes])
@@ -267,25 +292,14 @@ class OwnData(TolerantReader):
     def _about_answers(self, path: Path) -> str:
         """Notes on answers that look like lists, and on those with a semicolon where no record shows a separator."""
         texts = list(islice(self._texts_of_answers(path), MOST_FOR_ANSWERS))
-        notes = []
-        if listed := [text for text in texts if looks_like_list(text)]:
-            are_read = AnswerLists(lambda: self._texts_of_answers(path)).are_read
-            note = (
-                gettext_noop("Answers such as {answer!r} are read as lists ({number} of the first {most}).")
-                if are_read
-                else gettext_noop(
-                    "Answers such as {answer!r} are read as text, not as lists ({number} of the first {most})."
-                )
-            )
-            notes.append(_about_texts(note, listed, texts))
-            texts = [text for text in texts if not (are_read and looks_like_list(text))]
+        listed = [text for text in texts if looks_like_list(text)]
+        are_read = bool(listed) and AnswerLists(lambda: self._texts_of_answers(path)).are_read
+        notes = [_about(_READ_AS_LISTS if are_read else _READ_AS_TEXT, listed, len(texts))]
+        texts = [text for text in texts if not (are_read and looks_like_list(text))]
         doubtful = [text for text in texts if ";" in text]
         is_said = self.fields.get("answer_separator") or any("|" in text for text in texts)
         if doubtful and not is_said and not are_sentences([text] for text in texts):
-            note = gettext_noop(
-                "Answers with “;” are read as one answer each, such as {answer!r} ({number} of the first {most})."
-            )
-            notes.append(_about_texts(note, doubtful, texts))
+            notes.append(_about(_READ_AS_ONE, doubtful, len(texts)))
             notes.append(phrase("If “;” separates several answers, choose it as their separator."))
         return joined(notes)
 
@@ -557,46 +571,10 @@ def _about_sheets(names: Iterable[tuple[str, int]], library: TableFiles, sheets:
     return sorted(notes, key=_DATES.__eq__)
 
 
-def _about_changes(changes: Mapping[str, list[int]]) -> Iterator[str]:
-    """What the first records and their tables have that is read differently."""
-    sentences = {
-        SUPERSCRIPTS: gettext_noop(
-            "Superscripts are written as in 3² or 3^a: {number} in the tables of the first {most} records."
-        ),
-        STRUCK: gettext_noop(
-            "Struck-out texts are left out: {number} in the tables of the first {most} records."
-        ),
-        QUOTES: gettext_noop(
-            "Quotes that would join rows are read as text: {number}, the first in line {line}. "
-            "If one field spans the lines, put every field in quotes."
-        ),
-    }
-    for kind, note in sentences.items():
-        if lines := changes.get(kind):
-            values = {"number": grouped(len(lines)), "most": grouped(MOST_COMPARED), "line": lines[0]}
-            yield sentence(note, values)
-
-
-def _about_headers(tables: Sequence[Table]) -> str:
-    """Tables whose header is probably a title or a row of values; "" where none is."""
-    doubtful = [table for table in tables if _is_doubtful(table)]
-    if not doubtful:
-        return ""
-    return phrase(
-        "The first row of a table is its header. Names are empty or numbers in {number} of the first {most} "
-        "tables, such as {name!r}.",
-        number=grouped(len(doubtful)),
-        most=grouped(len(tables)),
-        name=", ".join(doubtful[0].header)[:60],
-    )
-
-
 def _is_doubtful(table: Table) -> bool:
     """Whether a header has an empty name behind the first one, only numbers, or a number above numbers that is no year."""
-    header, spans = table.header, {span for span in table.spans if span.row == table.header_id}
-    if any(span.columns == len(header) > 1 for span in spans) or (
-        not spans and "" in map(str.strip, header[1:])
-    ):
+    header, spans = table.header, [span for span in table.spans if span.row == table.header_id]
+    if "" in map(str.strip, header[1:]) and all(span.columns == len(header) for span in spans):
         return True
     numbers = [bool(_NUMBER.fullmatch(name)) for name in header]
     return all(numbers) or any(
@@ -605,11 +583,13 @@ def _is_doubtful(table: Table) -> bool:
     )
 
 
-def _about_texts(note: str, shown: list[str], texts: list[str]) -> str:
-    """A note on some texts of those that were looked through, with the first as an example."""
-    answer = shown[0] if len(shown[0]) <= 60 else shown[0][:59] + "…"
-    values = {"answer": answer, "number": grouped(len(shown)), "most": grouped(len(texts))}
-    return sentence(note, values)
+def _about(note: str, shown: Sequence[str], most: int) -> str:
+    """A note on some of the texts that were looked through, with the first as an example; "" where there are none."""
+    if not shown:
+        return ""
+    text = shown[0] if len(shown[0]) <= 60 else shown[0][:59] + "…"
+    examples = dict.fromkeys(("answer", "name", "line"), text)
+    return sentence(note, {**examples, "number": grouped(len(shown)), "most": grouped(most)})
 
 
 def _is_no_passage(value: object) -> bool:

@@ -3,7 +3,6 @@
 import codecs
 import csv
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,24 +29,22 @@ START = 4096
 csv.field_size_limit(MAX_TABLE_BYTES)  # of the process: a field may hold a table
 
 
-_NOTES: ContextVar[dict[str, list[int]] | None] = ContextVar("notes", default=None)
+_NOTES: ContextVar[dict[str, list[str]]] = ContextVar("notes")
 
 
 @contextmanager
-def noting() -> Iterator[dict[str, list[int]]]:
+def noting() -> Iterator[dict[str, list[str]]]:
     """What is read within the block in another way than it is written: lines by the kind."""
-    notes: dict[str, list[int]] = defaultdict(list)
-    token = _NOTES.set(notes)
+    token = _NOTES.set({})
     try:
-        yield notes
+        yield _NOTES.get()
     finally:
         _NOTES.reset(token)
 
 
-def note(kind: str, *lines: int) -> None:
-    """Add lines to those that `noting` collects."""
-    if (notes := _NOTES.get()) is not None:
-        notes[kind] += lines
+def note(kind: str, line: int) -> None:
+    """Add a line to those that `noting` collects."""
+    _NOTES.get({}).setdefault(kind, []).append(str(line))
 
 
 class ReaderError(ValueError):

@@ -7,7 +7,6 @@ table. A table is in its column, in two columns (header and rows), or in a file 
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from tableqa.language import phrase
 from tableqa.readers.mapped import USUAL, is_table_text
 from tableqa.readers.reader import start_of
-from tableqa.readers.records import Fields, read_members, starts_array, text_of, value_in, whole_object
+from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
@@ -178,10 +177,7 @@ def _with_table(record: Fields, chosen: str) -> Fields:
 
 @dataclass(frozen=True)
 class AnswerLists:
-    """Whether the texts of a column of answers hold lists. It is decided for the whole column: [1] may be a cell.
-
-    texts  gives the answers of all records; asked when the first text looks like a list
-    """
+    """Whether a column of answers holds lists, decided by the `texts` of all records: [1] may be a cell."""
 
     texts: Callable[[], Iterable[str]]
 
@@ -242,14 +238,6 @@ def looks_like_list(text: str) -> bool:
     if text.startswith("("):
         return text.endswith(")") and (text[1] in "'\"" or ", " in text)
     return (text.startswith("[") and text.endswith("]")) or bool(_ARRAY.match(text) and text.endswith(")"))
-
-
-def list_in(text: str) -> list[Any] | None:
-    """The list that a text holds, as JSON or as Python and NumPy print lists; None where it holds none."""
-    with suppress(ValueError):
-        value = value_in(text)
-        return value if isinstance(value, list) else None
-    return None
 
 
 def file_named(value: object) -> str | None:

@@ -10,7 +10,7 @@ import re
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
@@ -20,7 +20,7 @@ from tableqa.foreign_values import decimal
 from tableqa.json_text import check_depth
 from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, sentence, word
 from tableqa.on_disk import Shelf
-from tableqa.printed_values import printed_value
+from tableqa.printed_values import json_of
 from tableqa.readers.reader import (
     MAX_TABLE_BYTES,
     FileReader,
@@ -645,10 +645,18 @@ _DECODER = _Decoder(
 
 def value_in(text: str) -> Any:
     """The value that a text holds as JSON, or as Python or NumPy print it, its numbers as they are written; ValueError."""
-    try:
-        return _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return printed_value(text, lambda digits: _DECODER.decode(digits))
+    for form in (str, json_of):
+        with suppress(ValueError, RecursionError):
+            return _DECODER.decode(form(text))
+    raise ValueError(text[:80])
+
+
+def list_in(text: str, of: type = object) -> list[Any] | None:
+    """The list that a text holds in a form of `value_in`, if its members are `of` a type; None where it holds none."""
+    with suppress(ValueError):
+        value = value_in(text)
+        return value if isinstance(value, list) and all(isinstance(member, of) for member in value) else None
+    return None
 
 
 # -- what records hold ------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
-from tableqa.printed_values import printed_value
 from tableqa.readers.reader import Names, ReaderError, Rejected, TolerantReader
 from tableqa.readers.records import (
     Fields,
@@ -22,6 +21,7 @@ from tableqa.readers.records import (
     Record,
     example,
     has_fields,
+    list_in,
     outcomes_of,
     plain,
     read_members,
@@ -223,7 +223,7 @@ def _answers(fields: Fields) -> tuple[list[str], str | list[str] | None]:
     """
     value = fields.required("answers")
     if isinstance(value, str):
-        found = _as_python_has_it(value)
+        found = list_in(value, str)
         if found is None:
             shown = value if len(value) <= 60 else value[:59] + "…"
             mend = phrase("Write a list of texts; a text is taken where it is a list as Python prints it")
@@ -232,21 +232,9 @@ def _answers(fields: Fields) -> tuple[list[str], str | list[str] | None]:
             )
         return found, value
     answers = fields.texts("answers")
-    if len(answers) == 1 and (found := _as_python_has_it(answers[0])) is not None:
+    if len(answers) == 1 and (found := list_in(answers[0], str)) is not None:
         return found, answers
     return answers, None
-
-
-def _as_python_has_it(text: str) -> list[str] | None:
-    """A list of strings as Python prints it, read without running it; None for anything else."""
-    if not (text.startswith(("['", '["')) and text.endswith("]")) and text != "[]":
-        return None
-    try:
-        value = printed_value(text)
-    except ValueError:
-        return None
-    fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return value if fits else None
 
 
 READER = Robut()

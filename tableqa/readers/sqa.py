@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tableqa.examples import Example, Turn
 from tableqa.language import gettext_noop, phrase
-from tableqa.printed_values import printed_value
 from tableqa.readers.delimited import names_columns, read_questions
 from tableqa.readers.reader import (
     FileReader,
@@ -20,7 +19,7 @@ from tableqa.readers.reader import (
     Rejected,
     file_at,
 )
-from tableqa.readers.records import Place, cell_at, example
+from tableqa.readers.records import Place, cell_at, example, list_in
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.wtq import read_table
 from tableqa.tables import Table
@@ -153,11 +152,8 @@ def _whole(place: Place, row: dict[str, str], name: str) -> int:
 
 def _texts(place: Place, row: dict[str, str], name: str) -> list[str]:
     """A list of strings as Python writes it, read without running it."""
-    try:
-        value = printed_value(row[name])
-    except ValueError:
-        value = None
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    value = list_in(row[name], str)
+    if value is None:
         shown = row[name] if len(row[name]) <= 60 else row[name][:59] + "…"
         raise place.error(
             phrase("{name} is {shown!r}", name=name, shown=shown),

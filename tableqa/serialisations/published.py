@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 
-from tableqa.printed_values import printed_value
+from tableqa.printed_values import json_of
 from tableqa.serialisations.markup import read_html
 from tableqa.serialisations.serialisation import Serialisation, SerialisationError
 from tableqa.tables import Table
@@ -166,10 +166,10 @@ def _infer_html_suc(text: str) -> Table:
 
 def _read_json_suc(text: str) -> Table:
     try:
-        data = printed_value(text.strip())
+        data = json.loads(json_of(text.strip()))
         parts = {name: data["table"][name] for name in ("header", "rows", "caption")}
         return Table.from_dict({"title": data["title"], **parts})
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         what = "this is not {'title', 'context', 'table': {'header', 'rows', 'caption'}} in Python"
         raise SerialisationError("json_suc", None, what) from error
 

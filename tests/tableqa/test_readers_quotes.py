@@ -121,4 +121,4 @@ def test_lines_are_counted_and_named_where_they_were_joined(tmp_path: Path) -> N
 
     with noting() as notes:
         assert [line for line, _ in read_delimited(path, "\t")] == [1, 2, 3, 4, 5]
-    assert notes == {QUOTES: [3]}
+    assert notes == {QUOTES: ["3"]}
