@@ -1,7 +1,8 @@
 """The texts, keys and numbers that files contain, and the records of some, found without any reader of Askew.
 
 Archives and workbooks with zipfile and lxml, pages with lxml, Parquet and Arrow with pyarrow, the rest with json, csv and
-tokenize. It is generous where a file may be read in several ways, such as in several encodings: nothing else may be imported.
+tokenize. It is generous where a file may be read in several ways, such as in several encodings: nothing else may be
+imported.
 """
 
 from __future__ import annotations

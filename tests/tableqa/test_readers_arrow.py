@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tableqa import Example
 from tableqa.canonical import canonical
-from tableqa.readers import READERS, Mapped, ReaderError, arrow
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, arrow, checked
 from tableqa.readers.reader import Credit, credit, joined_credit
 from tableqa.release_rules import RULES
 from tableqa.writers import hub, whole
@@ -288,6 +288,27 @@ def test_numbers_of_32_and_16_bits_have_the_shortest_text_that_is_them(tmp_path:
     assert [row[2] for row in example.table.rows] == list(map(repr, singles))
     assert example.table.rows[0][3] == "123456792.0"
     assert dict(example.meta) == {"score": 0.7, "level": 0.7, "missing": None}
+
+
+@pytest.mark.parametrize("name", ["own", "parquet"])
+def test_a_missing_number_is_null_and_never_the_word_nan(tmp_path: Path, name: str) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    nan = float("nan")
+    records = [
+        {"question": "which?", "answers": nan, "table": [{"a": 1.5}], "level": {"of": [nan]}},
+        {"question": "which?", "answers": 2.5, "table": [{"a": nan}], "level": {"of": [0.5]}},
+    ]
+    parquet.write_table(pyarrow.Table.from_pylist(records), tmp_path / "a.parquet")
+
+    first, second = checked(READERS[name], tmp_path / "a.parquet")
+
+    assert isinstance(first, Example)
+    assert (first.answers, first.table.rows) == ((), (("1.5",),))
+    assert first.beside()["meta"]["level"] == {"of": [None]}
+    assert isinstance(second, Rejected)
+    assert "row 1, column 1 is null" in second.error.what
 
 
 @pytest.mark.parametrize("damage", ["cut off", "empty", "text", "bomb", "ragged", "null", "repeated"])
