@@ -48,6 +48,7 @@ import os
 import re
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -79,18 +80,35 @@ DEBUG = env.bool("DEBUG", default=False)
 
 # --- where people reach it ---------------------------------------------------------------------------------
 def _public_url(url: str) -> tuple[str, str, str]:
-    """Scheme, host (with port) and path of PUBLIC_URL; the path is "" or like "/askew"."""
-    parts = urlsplit(url)
+    """Scheme, host (with port) and path of PUBLIC_URL as browsers send them; the path is "" or like "/askew".
+
+    Browsers write the host in small letters and ASCII (IDNA), an IPv6 address in its short form, and leave out the default
+    port. A dot at the end of the host stays in what they send, so `ALLOWED_HOSTS` and the origins have both forms.
+    """
     try:
-        parts.port  # noqa: B018  raises for one that is no number
+        parts = urlsplit(url)
+        port, host = parts.port, (parts.hostname or "").removesuffix(".")
+        if ":" in host:
+            host = f"[{IPv6Address(host).compressed}]"
+        elif not host.isascii():
+            import idna
+
+            host = idna.encode(host, uts46=True).decode()
+        elif re.fullmatch(r"\d+|0x[0-9a-f]*", host.rpartition(".")[2]):
+            host = str(IPv4Address(host))  # browsers rewrite other numbers, such as 127.1
     except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        parts, port, host = urlsplit(""), None, ""
+    if (
+        parts.scheme not in ("http", "https")
+        or re.fullmatch(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*", host) is None
+        or re.search(r"[\s?#\\@]", url)
+    ):
         raise ImproperlyConfigured(
-            f"PUBLIC_URL is {url!r}; it must be a complete address, such as https://askew.example.org "
-            "or https://example.org/askew."
+            f'PUBLIC_URL is {url!r}; it must be a complete address without spaces, user name, "?" or "#", such as '
+            "https://askew.example.org or https://example.org/askew."
         )
-    return parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+    default = {"http": 80, "https": 443}[parts.scheme]
+    return parts.scheme, host if port in (None, default) else f"{host}:{port}", parts.path.rstrip("/")
 
 
 def _is_here(host: str) -> bool:
@@ -102,7 +120,12 @@ def _is_here(host: str) -> bool:
 PUBLIC_URL = env.str("PUBLIC_URL", default="").rstrip("/")
 TRUST_PROXY = env.bool("TRUST_PROXY", default=False)
 # Loopback names stay allowed behind a proxy, for health checks on the machine itself.
-ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
+ALLOWED_HOSTS = [
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+    *(name.strip().removesuffix(".") for name in env.list("ALLOWED_HOSTS", default=[])),
+]
 HTTPS = False
 if PUBLIC_URL:
     if len(SECRET_KEY) < SHORTEST_KEY:
@@ -120,8 +143,11 @@ if PUBLIC_URL:
             "proxy with https in front (docs/operations.md), or set PLAIN_HTTP=true on a trusted "
             "network."
         )
-    ALLOWED_HOSTS.append(urlsplit(PUBLIC_URL).hostname or "")
-    CSRF_TRUSTED_ORIGINS = [f"{_scheme}://{_host}"]
+    PUBLIC_URL = f"{_scheme}://{_host}{_path}"
+    _name, _port = re.fullmatch(r"(.+?)(:\d+)?", _host).groups(default="")  # type: ignore[union-attr]
+    ALLOWED_HOSTS.append(_name)
+    # A name with a dot behind it is the same host, and the browser sends the dot.
+    CSRF_TRUSTED_ORIGINS = [f"{_scheme}://{_host}"] + [f"{_scheme}://{_name}.{_port}"] * (_name[0] != "[")
     if _path:
         # The proxy takes the path off before it passes a request on; here it is put before every link.
         FORCE_SCRIPT_NAME = _path
@@ -287,6 +313,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "annotation.journeys.setting_up.TokensEndWithPassword"},
 ]
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "home"

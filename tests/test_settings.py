@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
 from django.test import Client
 
 from config.csp import POLICY
@@ -73,7 +75,7 @@ class TestThePublicAddress:
         settings = settings_with(PUBLIC_URL="https://askew.example.org")
 
         assert settings["ALLOWED_HOSTS"][-1] == "askew.example.org"
-        assert settings["CSRF_TRUSTED_ORIGINS"] == ["https://askew.example.org"]
+        assert settings["CSRF_TRUSTED_ORIGINS"][0] == "https://askew.example.org"
         assert settings["SESSION_COOKIE_SECURE"] is True
         assert settings["CSRF_COOKIE_SECURE"] is True
         assert settings["SECURE_HSTS_SECONDS"] > 0
@@ -82,8 +84,51 @@ class TestThePublicAddress:
         settings = settings_with(PUBLIC_URL="http://lab.example.org:8080/", PLAIN_HTTP="true")
 
         assert settings["ALLOWED_HOSTS"][-1] == "lab.example.org"
-        assert settings["CSRF_TRUSTED_ORIGINS"] == ["http://lab.example.org:8080"]
+        assert settings["CSRF_TRUSTED_ORIGINS"] == [
+            "http://lab.example.org:8080",
+            "http://lab.example.org.:8080",
+        ]
         assert settings["SESSION_COOKIE_SECURE"] is False
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            "HTTPS://Askew.Example.ORG/Lab",
+            "https://askew.example.org./Lab",
+            "https://askew.example.org:443/Lab/",
+            "https://ASKEW.example.org.:443/Lab",
+            "https://askew.example.org:/Lab",
+            "https://askew.example.org:0443/Lab",
+        ],
+    )
+    def test_every_form_of_a_host_gives_the_address_that_browsers_send(self, settings_with, address):
+        settings = settings_with(PUBLIC_URL=address)
+
+        assert settings["PUBLIC_URL"] == "https://askew.example.org/Lab"
+        assert settings["ALLOWED_HOSTS"][-1] == "askew.example.org"
+        assert settings["CSRF_TRUSTED_ORIGINS"] == ["https://askew.example.org", "https://askew.example.org."]
+
+    @pytest.mark.parametrize(
+        ("address", "sent"),
+        [
+            ("https://[2001:DB8:0:0::1]:443", "https://[2001:db8::1]"),
+            ("https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
+            ("https://Straße.Example.org", "https://xn--strae-oqa.example.org"),
+            ("https://192.0.2.1", "https://192.0.2.1"),
+        ],
+    )
+    def test_the_host_of_a_page_is_allowed_and_its_origin_trusted(
+        self, settings_with, address, sent, settings, rf
+    ):
+        read = settings_with(PUBLIC_URL=address)
+        settings.ALLOWED_HOSTS = read["ALLOWED_HOSTS"]
+        settings.CSRF_TRUSTED_ORIGINS = read["CSRF_TRUSTED_ORIGINS"]
+
+        assert read["CSRF_TRUSTED_ORIGINS"][0] == sent
+        for form in read["CSRF_TRUSTED_ORIGINS"]:
+            request = rf.post("/", HTTP_HOST=form.removeprefix("https://"), HTTP_ORIGIN=form)
+            assert request.get_host() == form.removeprefix("https://")
+            assert CsrfViewMiddleware(lambda request: HttpResponse())._origin_verified(request)
 
     @pytest.mark.parametrize("address", ["http://lab.example.org", "http://127.0.0.1.example.org/tables"])
     def test_http_beyond_this_machine_has_to_be_asked_for(self, settings_with, address):
@@ -112,7 +157,23 @@ class TestThePublicAddress:
         assert behind["SECURE_SSL_REDIRECT"] is True
 
     @pytest.mark.parametrize(
-        "wrong", ["askew.example.org", "ftp://example.org", "https://", "https://e.org/?a=1"]
+        "wrong",
+        [
+            "askew.example.org",
+            "ftp://example.org",
+            "https://",
+            "https://e.org/?a=1",
+            "https://e.org?",
+            "https://a b.org",
+            "https://me@e.org",
+            "https://e.org:port",
+            "https://e..org",
+            "https://127.1",
+            "https://e.org:70000",
+            "https://[::1",
+            "https://[1]",
+            "https://-\u00ad.org",
+        ],
     )
     def test_half_an_address_is_refused_with_an_example(self, settings_with, wrong):
         with pytest.raises(ImproperlyConfigured, match=r"PUBLIC_URL is .*https://askew\.example\.org"):
