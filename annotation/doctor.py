@@ -19,7 +19,7 @@ from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, Subquery,
 from django.db.models.functions import Coalesce, Lag
 from django.utils import timezone
 
-from annotation import backing_up, inventory, jobs, uploads
+from annotation import backing_up, inventory, jobs, migration_state, uploads
 from annotation.evaluation import evaluation_runs
 from annotation.journeys.adjudicating import DECIDABLE
 from annotation.journeys.importing import LOST
@@ -63,7 +63,12 @@ class SelfHealing(str):
 
 
 def findings() -> list[str]:
-    """One sentence for each inconsistency; none on a healthy database. See `SelfHealing`."""
+    """One sentence for each inconsistency; none on a healthy database. See `SelfHealing`.
+
+    Only one where the database is of another version than the code: the checks would read it wrongly.
+    """
+    if reason := migration_state.why_not_ready():
+        return [f"{reason[0].upper()}{reason[1:]}."]
     with _snapshot():
         sentences = _found("checks")
     return sentences + _found("file_checks")

@@ -12,6 +12,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import F
 from django.utils import timezone
 
@@ -45,6 +46,18 @@ def found() -> str:
 
 def test_nothing_is_found_where_all_is_well(decided: Item) -> None:
     assert found() == ""
+
+
+@pytest.mark.django_db
+def test_a_database_of_a_newer_version_is_the_only_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    MigrationRecorder(connection).record_applied("annotation", "9999_of_next_year")
+
+    with pytest.raises(CommandError):
+        call_command("doctor")
+
+    (finding,) = doctor.findings()
+    assert finding.startswith("The database is newer than this program: it has migration annotation.9999")
+    assert finding in capsys.readouterr().err
 
 
 def test_decisions_that_a_batch_does_not_count_are_found(decided: Item) -> None:
