@@ -16,6 +16,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from annotation import events
@@ -207,9 +208,16 @@ def _lock_members(project_id: int) -> None:
     Project.objects.select_for_update(no_key=True).filter(pk=project_id).values_list("pk").first()
 
 
-def sign_out_everywhere(*, person: Person) -> None:
-    """End every session of the person."""
+def end_sessions(*, person: Person) -> None:
+    """End every session of the person, and links for a new password that are not used yet."""
     Person.objects.filter(pk=person.pk).update(session_epoch=F("session_epoch") + 1)
+
+
+def sign_out_everywhere(*, person: Person, by: Person, now: datetime) -> None:
+    """End every session and API token of the person."""
+    with transaction.atomic():
+        end_sessions(person=person)
+        revoke_tokens(person=person, by=by, now=now)
 
 
 def change_person(*, person: Person, name: str, time_zone: str) -> None:
@@ -229,12 +237,27 @@ def take_time_zone(*, person: Person, time_zone: str) -> None:
         person.save(update_fields=["time_zone"])
 
 
-def change_password(*, person: Person, password: str) -> None:
-    """A new password. Every session ends with it; the caller signs the one at hand in again."""
-    person.set_password(password)
-    person.save(update_fields=["password"])
-    sign_out_everywhere(person=person)
+def change_password(*, person: Person, password: str, now: datetime) -> None:
+    """Set a new password. Every session and API token ends; the caller signs the current session in again."""
+    with transaction.atomic():
+        person.set_password(password)
+        person.save(update_fields=["password"])
+        sign_out_everywhere(person=person, by=person, now=now)
     person.refresh_from_db(fields=["session_epoch"])
+
+
+class TokensEndWithPassword:
+    """A password validator that refuses nothing: Django calls it after each new password, also of a command."""
+
+    def validate(self, password: str, user: Person | None = None) -> None:
+        pass
+
+    def get_help_text(self) -> str:
+        return ""
+
+    def password_changed(self, password: str, user: Person | None = None) -> None:
+        if user is not None:
+            revoke_tokens(person=user, by=user, now=timezone.now())
 
 
 def invite(
@@ -486,11 +509,17 @@ def make_token(
     return token, secret
 
 
-def revoke_token(*, token: ApiToken, now: datetime) -> None:
+def revoke_token(*, token: ApiToken, by: Person, now: datetime) -> None:
     """End a token now. Revoking twice is revoking once."""
     with transaction.atomic():
         if ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=now):
-            events.log(token, "valid", "revoked", by=token.person, now=now)
+            events.log(token, "valid", "revoked", by=by, now=now)
+
+
+def revoke_tokens(*, person: Person, by: Person, now: datetime) -> None:
+    """End every API token of a person."""
+    for token in ApiToken.objects.filter(person=person, revoked_at__isnull=True).order_by("pk"):
+        revoke_token(token=token, by=by, now=now)
 
 
 def hash_token(token: str) -> str:

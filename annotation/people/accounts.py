@@ -8,6 +8,7 @@ whoever manages a project could otherwise take over an account that belongs to o
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from urllib.parse import urljoin
@@ -112,7 +113,7 @@ def reset_password(*, key: str, token: str, password: str, now: datetime) -> Per
     with transaction.atomic():
         Person.objects.select_for_update(no_key=True).filter(pk=resettable(key, token).pk).first()
         person = resettable(key, token)
-        setting_up.change_password(person=person, password=password)
+        setting_up.change_password(person=person, password=password, now=now)
         record(person=person, by=person, before="", after="password reset", now=now)
     return person
 
@@ -155,9 +156,25 @@ def set_active(*, person: Person, value: bool, by: Person, now: datetime) -> Non
         require_another_administrator(person)
     with transaction.atomic():
         if Person.objects.filter(pk=person.pk).exclude(is_active=value).update(is_active=value):
-            setting_up.sign_out_everywhere(person=person)
+            setting_up.sign_out_everywhere(person=person, by=by, now=now)
             states = ("closed", "open") if value else ("open", "closed")
             record(person=person, by=by, before=states[0], after=states[1], now=now)
+
+
+def revoke_everything(*, person: Person, by: Person, now: datetime) -> None:
+    """End all sessions, API tokens and password links of a compromised account, and its password.
+
+    The person signs in again by a new password link. Raises Refused (still_involved) for the only administrator.
+    """
+    require_another_administrator(person)
+    with transaction.atomic():
+        setting_up.sign_out_everywhere(person=person, by=by, now=now)
+        person.refresh_from_db(fields=["session_epoch"])
+        if person.has_usable_password():
+            # A password that nobody knows: an account without one would have to register again.
+            person.set_password(secrets.token_urlsafe(32))
+            person.save(update_fields=["password"])
+        record(person=person, by=by, before="", after="everything revoked", now=now)
 
 
 def require_another_administrator(person: Person) -> None:

@@ -156,7 +156,7 @@ def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
     _require_kept(entry)
     with transaction.atomic():
         _require_crowd_account(entry)
-        setting_up.sign_out_everywhere(person=entry.person)
+        setting_up.sign_out_everywhere(person=entry.person, by=by, now=now)
         entry.person.refresh_from_db(fields=["session_epoch"])
         events.log(entry, "", "let back in", by=by, now=now, project=entry.link.project_id)
     return signing.dumps({"entry": entry.pk, "epoch": entry.person.session_epoch}, salt=SALT)

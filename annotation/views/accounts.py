@@ -78,7 +78,12 @@ def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBa
             accounts.reset_password(
                 key=key, token=token, password=form.cleaned_data["new"], now=timezone.now()
             )
-            messages.success(request, gettext("Your password is changed. You are signed out on all devices."))
+            messages.success(
+                request,
+                gettext(
+                    "Your password is changed. You are signed out on all devices, and your API tokens are revoked."
+                ),
+            )
             return keep_to_yourself(redirect("sign_in"))
     except Refused as refused:
         gone = render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
@@ -140,7 +145,7 @@ def people(request: PageRequest) -> HttpResponse:
 
 @page("GET", "POST")
 def person(request: PageRequest, pk: int) -> HttpResponseBase:
-    """One account: where it belongs, a link for a new password (shown once), closing it, making it an administrator."""
+    """One account: where it belongs, a link for a new password (shown once), revoking its access, closing it, its role."""
     found = access.person(access.actor(request), pk)
     link = ""
     if request.method == "POST":
@@ -157,6 +162,9 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
                     if action == "open"
                     else gettext("The account is closed."),
                 )
+            elif action == "revoke":
+                accounts.revoke_everything(person=found, by=request.user, now=now)
+                messages.success(request, gettext("All sessions, API tokens and the password have ended."))
             elif action in ("administrator", "person"):
                 accounts.set_administrator(
                     person=found, value=action == "administrator", by=request.user, now=now

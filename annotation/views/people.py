@@ -85,15 +85,18 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     """
     if _cannot_come_back(request):
         return render(request, "crowd/sign_out.html", {"everywhere": False})
+    if request.user.is_authenticated:
+        setting_up.end_sessions(person=request.user)
     return _signed_out(request, gettext("You are signed out."))
 
 
 @page("POST")
 def sign_out_everywhere(request: PageRequest) -> HttpResponse:
-    """The same, asked for from the account page by somebody who lost a device."""
+    """End the person's sessions and API tokens, as after the loss of a device."""
     if _cannot_come_back(request):
         return render(request, "crowd/sign_out.html", {"everywhere": True})
-    return _signed_out(request, gettext("You are signed out on all devices."))
+    setting_up.sign_out_everywhere(person=request.user, by=request.user, now=timezone.now())
+    return _signed_out(request, gettext("You are signed out on all devices. Your API tokens are revoked."))
 
 
 def _cannot_come_back(request: HttpRequest) -> bool:
@@ -103,8 +106,6 @@ def _cannot_come_back(request: HttpRequest) -> bool:
 
 
 def _signed_out(request: HttpRequest, said: str) -> HttpResponse:
-    if request.user.is_authenticated:
-        setting_up.sign_out_everywhere(person=request.user)
     logout(request)
     messages.success(request, said)
     return redirect("sign_in")
@@ -140,9 +141,14 @@ def change_password(request: PageRequest) -> HttpResponse:
     """A new password: every other session ends, this one goes on."""
     form = PasswordForm(request.POST, person=request.user, auto_id="password_%s")
     if form.is_valid():
-        setting_up.change_password(person=request.user, password=form.cleaned_data["new"])
+        setting_up.change_password(person=request.user, password=form.cleaned_data["new"], now=timezone.now())
         update_session_auth_hash(request, request.user)
-        messages.success(request, gettext("Your password is changed. Other devices are signed out."))
+        messages.success(
+            request,
+            gettext(
+                "Your password is changed. Other devices are signed out, and your API tokens are revoked."
+            ),
+        )
         return redirect("account")
     return _account(request, password=form)
 
@@ -164,7 +170,7 @@ def make_token(request: PageRequest) -> HttpResponseBase:
 def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
     """End one of one's own tokens."""
     token = access.token(access.actor(request), public_id)
-    setting_up.revoke_token(token=token, now=timezone.now())
+    setting_up.revoke_token(token=token, by=request.user, now=timezone.now())
     messages.success(request, gettext("The token {name} is revoked.").format(name=token.name))
     return redirect("account")
 

@@ -110,7 +110,7 @@ class TestAForgottenPassword:
         elif what == "sign in":
             Client().post("/sign-in/", {"username": "ada@example.org", "password": "tilted tables"})
         elif what == "sign out":
-            setting_up.sign_out_everywhere(person=world.ada)
+            setting_up.sign_out_everywhere(person=world.ada, by=world.ada, now=NOON)
         elif what == "closed":
             Person.objects.filter(pk=world.ada.pk).update(is_active=False)
         else:
@@ -181,10 +181,40 @@ class TestAdministrators:
         states = Event.objects.filter(thing="person").values_list("before", "after")
         assert list(states) == [("open", "closed")]
 
+    def test_revoke_everything_ends_sessions_tokens_links_and_the_password(
+        self, world: World, root: Person
+    ) -> None:
+        there, link = browser(world.ada), accounts.reset_path(world.ada)
+        token, _ = setting_up.make_token(
+            person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
+        )
+        address = reverse("account_of", args=[world.ada.pk])
+
+        assert "is no longer valid" not in text(
+            browser(root).post(address, {"action": "revoke"}, follow=True)
+        )
+
+        assert there.get("/account/").status_code == 302
+        assert Client().get(link).status_code == 410
+        token.refresh_from_db()
+        assert token.revoked_at is not None
+        ada = Person.objects.get(pk=world.ada.pk)
+        assert not ada.check_password("tilted tables")
+        revoked = Event.objects.filter(after__in=["revoked", "everything revoked"]).order_by("pk")
+        assert [(event.thing, event.actor_id) for event in revoked] == [
+            ("apitoken", root.pk),
+            ("person", root.pk),
+        ]
+        sent = browser(root).post(address, {"action": "reset"})
+        new = re.search(r'value="http://testserver(/password/new/[^"]+)"', sent.content.decode())
+        assert new is not None
+        Client().post(new[1], NEW)
+        assert Person.objects.get(pk=world.ada.pk).check_password(NEW["new"])
+
     def test_there_is_always_another_administrator(self, world: World, root: Person) -> None:
         admin = browser(root)
         address = reverse("account_of", args=[root.pk])
-        for action in ("person", "close"):
+        for action in ("person", "close", "revoke"):
             assert "only administrator" in text(admin.post(address, {"action": action}, follow=True))
 
         admin.post(reverse("account_of", args=[world.mara.pk]), {"action": "administrator"})
@@ -192,6 +222,44 @@ class TestAdministrators:
 
         assert not Person.objects.get(pk=root.pk).is_administrator
         assert Person.objects.get(pk=world.mara.pk).is_administrator
+
+
+class TestTokens:
+    @pytest.mark.parametrize("how", ["sign out everywhere", "own password", "reset link", "changepassword"])
+    def test_end_with_signing_out_everywhere_and_with_a_new_password(
+        self, world: World, how: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        token, _ = setting_up.make_token(
+            person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
+        )
+        others, _ = setting_up.make_token(
+            person=world.bo, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
+        )
+        if how == "sign out everywhere":
+            browser(world.ada).post("/account/sign-out-everywhere/")
+        elif how == "own password":
+            browser(world.ada).post("/account/password/", {"old": "tilted tables", **NEW})
+        elif how == "reset link":
+            Client().post(accounts.reset_path(world.ada), NEW)
+        else:
+            monkeypatch.setattr("getpass.getpass", lambda *args, **options: NEW["new"])
+            call_command("changepassword", "ada@example.org")
+
+        token.refresh_from_db()
+        others.refresh_from_db()
+        assert token.revoked_at is not None
+        assert others.revoked_at is None
+
+    def test_stay_valid_when_the_person_signs_out_or_in(self, world: World) -> None:
+        token, _ = setting_up.make_token(
+            person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
+        )
+
+        browser(world.ada).post("/sign-out/")
+        Client().post("/sign-in/", {"username": "ada@example.org", "password": "tilted tables"})
+
+        token.refresh_from_db()
+        assert token.revoked_at is None
 
 
 class TestRolesAndInvitations:

@@ -196,7 +196,7 @@ def test_a_token_ends_with_time_revocation_and_membership(world: World) -> None:
     Membership.objects.filter(person=world.ada).update(removed_at=timezone.now())
     assert ada("GET", "projects/").status_code == 401
     Membership.objects.filter(person=world.ada).update(removed_at=None)
-    setting_up.revoke_token(token=ApiToken.objects.get(), now=timezone.now())
+    setting_up.revoke_token(token=ApiToken.objects.get(), by=world.ada, now=timezone.now())
     assert ada("GET", "projects/").status_code == 401
 
 

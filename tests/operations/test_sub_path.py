@@ -24,7 +24,7 @@ from drf_spectacular.settings import spectacular_settings
 from annotation.journeys import setting_up
 from annotation.management.commands.worker import Hand
 from annotation.people import accounts
-from tests.annotation.cast import World, make_world
+from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, SENT, make_things
 from tests.undone import undone
 
@@ -164,7 +164,7 @@ def test_no_script_and_no_style_sheet_names_an_address_of_its_own() -> None:
 
 def sign_in(client: Client, world: World) -> Any:
     type(world.ada).objects.filter(pk=world.ada.pk).update(email="ada@example.org")
-    setting_up.change_password(person=world.ada, password="a-long-passphrase")
+    setting_up.change_password(person=world.ada, password="a-long-passphrase", now=NOON)
     page = client.get("/sign-in/", secure=True)
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.content.decode())
     assert token
