@@ -11,8 +11,9 @@ from django.contrib.auth import logout
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -31,6 +32,7 @@ from annotation.views.pages import (
     refusals_on,
     refusals_to,
     told_to_wait,
+    unconfirmed,
     wrong_links_counted,
 )
 
@@ -143,13 +145,44 @@ def people(request: PageRequest) -> HttpResponse:
     return render(request, "accounts/people.html", {"people": cut(request, found), "words": words})
 
 
+GRAVE = {
+    "revoke": (
+        gettext_noop("Revoke everything"),
+        gettext_noop(
+            "For a compromised account: ends its sessions, API tokens, password links and password. Then create a "
+            "password link."
+        ),
+    ),
+    "close": (
+        gettext_noop("Close account"),
+        gettext_noop("Signing in is no longer possible. The data stays."),
+    ),
+    "administrator": (
+        gettext_noop("Make administrator"),
+        gettext_noop(
+            "Manages every project and every account. Cannot annotate, adjudicate, or change several items at once."
+        ),
+    ),
+    "person": (
+        gettext_noop("Remove administrator role"),
+        gettext_noop("The person keeps the roles that projects gave them."),
+    ),
+}
+"""Acts on an account that are asked for twice, with what they do."""
+
+
 @page("GET", "POST")
 def person(request: PageRequest, pk: int) -> HttpResponseBase:
     """One account: where it belongs, a link for a new password (shown once), revoking its access, closing it, its role."""
     found = access.person(access.actor(request), pk)
     link = ""
     if request.method == "POST":
-        now, action = timezone.now(), request.POST.get("action")
+        now, action = timezone.now(), request.POST.get("action", "")
+        if action in GRAVE:
+            button, effect = (gettext(text) for text in GRAVE[action])
+            address = reverse("account_of", args=[pk])
+            if ask := unconfirmed(request, f"{button}: {found.name}", effect, address):
+                return keep_to_yourself(ask)
         with refusals_to(request):
             if action == "reset":
                 path = accounts.make_reset(person=found, by=request.user, now=now)

@@ -20,7 +20,7 @@ from annotation.models import ConsentText, Project
 from annotation.quality import consenting, guidance
 from annotation.roles import Permission
 from annotation.views.figure_gallery import figure_gallery, pseudonyms
-from annotation.views.pages import PageRequest, page, refusals_on, refusals_to
+from annotation.views.pages import PageRequest, page, refusals_on, refusals_to, unconfirmed
 
 
 @page("GET", "POST")
@@ -40,6 +40,12 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if action in ("agree", "withdraw") and Permission.ANNOTATE in may:
         with refusals_to(request):
             if action == "withdraw":
+                effect = gettext(
+                    "You get no more items, and your items in progress go to others. You can agree again later, "
+                    "but those items do not come back."
+                )
+                if ask := unconfirmed(request, gettext("Withdraw consent"), effect, here.url):
+                    return ask
                 consenting.withdraw(project=project, person=request.user, now=now)
                 messages.success(
                     request,
@@ -57,6 +63,11 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if Permission.SET_UP not in may:
         raise Http404(access.NOT_HERE)
     if action == "stop":
+        effect = gettext(
+            "Annotators are no longer asked. To ask again, write a new version: everyone agrees anew."
+        )
+        if ask := unconfirmed(request, gettext("Stop requiring consent"), effect, here.url):
+            return ask
         consenting.stop(project=project, by=request.user, now=now)
         messages.success(
             request, gettext("The project no longer asks for consent. Earlier consent stays on record.")

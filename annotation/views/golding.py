@@ -25,7 +25,7 @@ from annotation.refusals import Refused
 from annotation.roles import Permission
 from annotation.views import waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
-from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to, unconfirmed
 from annotation.views.trying import workbench
 from tableqa.json_text import read_json
 from tableqa.proportions import proportion
@@ -68,6 +68,11 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             _take_from_batch(request, batch, other, now)
             return here
     elif action.startswith("remove:"):
+        effect = gettext(
+            "The expected answers and the explanation are deleted. The item becomes an ordinary item."
+        )
+        if ask := unconfirmed(request, gettext("Remove gold answer"), effect, here.url):
+            return ask
         _unmark(request, batch, action.removeprefix("remove:"), now)
         return here
     context = {

@@ -9,6 +9,7 @@ from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
@@ -36,6 +37,7 @@ from annotation.views.pages import (
     page,
     refusals_on,
     told_to_wait,
+    unconfirmed,
     wrong_links_counted,
 )
 
@@ -170,6 +172,11 @@ def make_token(request: PageRequest) -> HttpResponseBase:
 def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
     """End one of one's own tokens."""
     token = access.token(access.actor(request), public_id)
+    effect = gettext("Programs that use the token {name} stop working at once. A token cannot be restored.")
+    if ask := unconfirmed(
+        request, gettext("Revoke token"), effect.format(name=token.name), reverse("account")
+    ):
+        return ask
     setting_up.revoke_token(token=token, by=request.user, now=timezone.now())
     messages.success(request, gettext("The token {name} is revoked.").format(name=token.name))
     return redirect("account")

@@ -17,7 +17,7 @@ from annotation.explorer.links import with_query
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection
 from annotation.roles import Permission
-from annotation.views.pages import PageRequest, page, refusals_to
+from annotation.views.pages import PageRequest, page, refusals_to, unconfirmed
 
 REFUSED_VIEW: Final = "refused_view"
 """Key in the session: the name of a view that was refused and whether it was to be shared, for the form of the next page."""
@@ -45,6 +45,9 @@ def save_view(request: PageRequest, slug: str) -> HttpResponse:
 def delete_view(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """Delete a saved view."""
     view = get_object_or_404(saved_views.deletable(_reader(request, slug)), public_id=public_id)
+    effect = gettext("The view “{name}” disappears for everyone who uses it.").format(name=view.name)
+    if ask := unconfirmed(request, gettext("Delete view"), effect, reverse("explorer", args=[slug])):
+        return ask
     view.delete()
     messages.success(request, gettext("View “{name}” deleted.").format(name=view.name))
     return redirect("explorer", slug)

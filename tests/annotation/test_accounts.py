@@ -169,7 +169,7 @@ class TestAdministrators:
         assert "Ivo" not in page
         there = browser(world.ada)
 
-        admin.post(reverse("account_of", args=[world.ada.pk]), {"action": "close"})
+        admin.post(reverse("account_of", args=[world.ada.pk]), {"action": "close", "confirmed": "yes"})
 
         assert there.get("/account/").status_code == 302
         assert (
@@ -190,9 +190,10 @@ class TestAdministrators:
         )
         address = reverse("account_of", args=[world.ada.pk])
 
-        assert "is no longer valid" not in text(
-            browser(root).post(address, {"action": "revoke"}, follow=True)
-        )
+        asked = browser(root).post(address, {"action": "revoke"})
+        assert "ends its sessions, API tokens, password links and password" in text(asked)
+        assert there.get("/account/").status_code == 200
+        browser(root).post(address, {"action": "revoke", "confirmed": "yes"})
 
         assert there.get("/account/").status_code == 302
         assert Client().get(link).status_code == 410
@@ -215,10 +216,14 @@ class TestAdministrators:
         admin = browser(root)
         address = reverse("account_of", args=[root.pk])
         for action in ("person", "close", "revoke"):
-            assert "only administrator" in text(admin.post(address, {"action": action}, follow=True))
+            assert "only administrator" in text(
+                admin.post(address, {"action": action, "confirmed": "yes"}, follow=True)
+            )
 
-        admin.post(reverse("account_of", args=[world.mara.pk]), {"action": "administrator"})
-        admin.post(address, {"action": "person"})
+        admin.post(
+            reverse("account_of", args=[world.mara.pk]), {"action": "administrator", "confirmed": "yes"}
+        )
+        admin.post(address, {"action": "person", "confirmed": "yes"})
 
         assert not Person.objects.get(pk=root.pk).is_administrator
         assert Person.objects.get(pk=world.mara.pk).is_administrator

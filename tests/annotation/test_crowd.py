@@ -637,7 +637,7 @@ class TestTheManagersPages:
         link = CrowdLink.objects.get()
         assert link.return_url == crowd.PROLIFIC_RETURN
         assert f'value="{crowd.PROLIFIC_RETURN}"' in page
-        manager.post(reverse("crowd_close", args=["films", link.public_id]))
+        manager.post(reverse("crowd_close", args=["films", link.public_id]), {"confirmed": "yes"})
         assert "Closed" in text(manager.get(made["Location"]))
         events = Event.objects.filter(thing="crowdlink").order_by("pk").values_list("after", flat=True)
         assert list(events) == ["open", "closed"]

@@ -110,7 +110,9 @@ def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World)
         world.take(batch, "ada")
     assert refused.value.code == "consent_needed"
     assert "withdrawn your consent" in said(
-        client_of(world.ada).post(reverse("consent", args=["films"]), {"action": "withdraw"}, follow=True)
+        client_of(world.ada).post(
+            reverse("consent", args=["films"]), {"action": "withdraw", "confirmed": "yes"}, follow=True
+        )
     )
     consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
     assert world.take(batch, "ada") is not None

@@ -368,7 +368,9 @@ class TestTheAccount:
         assert not ApiToken.objects.exists()
 
     def test_a_revoked_token_is_gone(self, things: Things) -> None:
-        browser(things.world.ada).post(reverse("revoke_token", args=[things.token.public_id]))
+        browser(things.world.ada).post(
+            reverse("revoke_token", args=[things.token.public_id]), {"confirmed": "yes"}
+        )
 
         assert ApiToken.objects.get(pk=things.token.pk).revoked_at is not None
 

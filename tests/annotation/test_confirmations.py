@@ -1,0 +1,77 @@
+"""Acts that cannot be undone ask first: the first request shows what they do and changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db.models import Model
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import ApiToken, Consent, CrowdLink, Gold, Person, Project, SavedView
+from annotation.quality import consenting, gold
+from tests.annotation.cast import NOON, World
+from tests.annotation.role_table import Things, a_crowd_link, a_saved_view, make_things
+
+pytestmark = pytest.mark.django_db
+
+
+def rows(*models: type[Model]) -> list[Any]:
+    return [list(model._default_manager.order_by("pk").values()) for model in models]
+
+
+@pytest.fixture
+def things(world: World) -> Things:
+    return make_things(world)
+
+
+def acts(things: Things) -> dict[str, tuple[str, str, dict[str, str], type[Model]]]:
+    """By act: who does it, where, with what form, and what it changes."""
+    world, slug = things.world, things.world.project.slug
+    text = consenting.write(project=world.project, text="Yes?", by=world.mara, now=NOON)
+    consenting.agree(project=world.project, person=world.ada, number=text.number, now=NOON)
+    link = reverse("crowd_close", args=a_crowd_link(things))
+    account = reverse("account_of", args=[world.ada.pk])
+    batch = world.batch("question_type", size=1, name="With gold")
+    example = world.source.examples.exclude(items__batch=batch).order_by("position")[0]
+    made = gold.mark(batch=batch, example=example, data={"label": "extraction"}, by=world.mara, now=NOON)
+    removal = {"action": f"remove:{made.item.public_id}"}
+    return {
+        "remove gold answer": ("mara", reverse("gold", args=[batch.public_id]), removal, Gold),
+        "withdraw consent": ("ada", reverse("consent", args=[slug]), {"action": "withdraw"}, Consent),
+        "stop consent": ("mara", reverse("consent", args=[slug]), {"action": "stop"}, Project),
+        "close link": ("mara", link, {}, CrowdLink),
+        "revoke token": ("ada", reverse("revoke_token", args=[things.token.public_id]), {}, ApiToken),
+        "delete view": ("mara", reverse("delete_view", args=a_saved_view(things)), {}, SavedView),
+        "close account": ("root", account, {"action": "close"}, Person),
+        "make administrator": ("root", account, {"action": "administrator"}, Person),
+    }
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        "remove gold answer",
+        "withdraw consent",
+        "stop consent",
+        "close link",
+        "revoke token",
+        "delete view",
+        "close account",
+        "make administrator",
+    ],
+)
+def test_an_act_asks_first_and_is_done_once_confirmed(things: Things, act: str) -> None:
+    name, address, form, model = acts(things)[act]
+    client = Client()
+    client.force_login(things.world.people[name])
+    before = rows(model)
+
+    asked = client.post(address, form)
+
+    assert asked.status_code == 200
+    assert b'name="confirmed"' in asked.content
+    assert rows(model) == before
+    client.post(address, {**form, "confirmed": "yes"})
+    assert rows(model) != before
