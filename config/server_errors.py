@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from annotation.api import problems
 from annotation.database import failures
 from config.language import API
+from config.logs import request_id
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -31,6 +32,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return _answer(request, status, code, detail)
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler400`: a host that is not allowed, or a request that is malformed or too large."""
+    detail = gettext("The request is malformed or too large. Nothing was changed.")
+    return _answer(request, HTTPStatus.BAD_REQUEST, "invalid_request", detail)
+
+
 def unavailable(request: HttpRequest, code: str, detail: str) -> HttpResponse:
     """A response with status 503 that says when to try again."""
     response = _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, code, detail)
@@ -42,4 +49,7 @@ def _answer(request: HttpRequest, status: HTTPStatus, code: str, detail: str) ->
     if request.path_info.startswith(API):
         document = problems.document(status, code, detail)
         return JsonResponse(document, status=status, content_type=problems.CONTENT_TYPE)
-    return HttpResponse(render_to_string(f"{status.value}.html", {"detail": detail}), status=status)
+    return HttpResponse(
+        render_to_string(f"{status.value}.html", {"detail": detail, "number": request_id.get()}),
+        status=status,
+    )

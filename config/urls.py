@@ -12,4 +12,5 @@ urlpatterns = [
     path("", include("annotation.urls")),
 ]
 
+handler400 = "config.server_errors.bad_request"
 handler500 = "config.server_errors.server_error"

@@ -133,3 +133,16 @@ def test_where_migrations_cannot_be_read_the_request_says_what_is_wrong(
     monkeypatch.setattr(migration_state, "applied", applied)
 
     assert Client().get("/nothing-here/").status_code == 404
+
+
+@pytest.mark.parametrize("status", [400, 500, 503])
+def test_a_page_of_an_error_shows_the_number_of_its_request_and_a_remedy(failing: Any, status: int) -> None:
+    error = AWAY[0] if status == 503 else ZeroDivisionError("inside")
+    host = "elsewhere.example.org" if status == 400 else "localhost"
+
+    answer = failing(error).get("/account/", HTTP_HOST=host)
+
+    assert answer.status_code == status
+    page = answer.content.decode()
+    assert f"<code>{answer['X-Request-ID']}</code>" in page
+    assert ("try again" if status == 400 else "Reload the page in a minute.") in page
