@@ -1038,7 +1038,7 @@ class AskewAnnotate extends HTMLElement {
       const { right, words, why, next } = await send("POST", this.practice, { response, variant, number });
       const place = this.bar.querySelector("[data-feedback]");
       const { unjudged = t("Meets the rules. Compare it with the expected response"), go: onward = t("Next exercise"), end = t("See your score") } = this.dataset;
-      const verdicts = new Map([[true, t("Correct")], [false, t("Does not follow the guidelines")], [null, unjudged]]);
+      const verdicts = new Map([[true, t("Correct")], [false, t("Not correct")], [null, unjudged]]);
       const verdict = make("p", { className: "verdict", textContent: verdicts.get(right) });
       place.replaceChildren(verdict, ...words.map((text) => make("p", { textContent: text, dir: "auto" })));
       if (why) {

@@ -75,7 +75,7 @@ def test_practice_says_whether_it_was_right_why_and_what_comes_next(world: World
     assert re.search(r"<[^>]*data-feedback[^>]*\bhidden\b", client.get(address).content.decode())
     wrong = client.post(address, {"label": "unanswerable", "action": "submit"}).content.decode()
     assert not re.search(r"<[^>]*data-feedback[^>]*\bhidden\b", wrong)
-    assert "Does not follow the guidelines" in wrong
+    assert "Not correct" in wrong
     assert re.search(r"Why:</strong> \w", wrong)
     right = client.post(address, {"label": "extraction", "action": "submit"}).content.decode()
     assert "Correct" in right

@@ -432,7 +432,7 @@ def test_practice_says_whether_it_was_right_why_and_what_comes_next_with_one_pri
     words = page.locator("[data-feedback]")
     expect(words).to_be_hidden()
     page.keyboard.press("4")
-    expect(words).to_contain_text("Does not follow the guidelines")
+    expect(words).to_contain_text("Not correct")
     expect(words).to_contain_text("Why:")
     expect(words).to_be_in_viewport(ratio=1)
     page.locator("[value=reasoning]").press("Space")  # a press of the pointer would submit
