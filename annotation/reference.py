@@ -1,10 +1,12 @@
-"""The tables of docs/reference/ that list task types and batch options, generated from their declarations.
+"""The tables of docs/reference/ that list task types, batch options and commands, generated from their declarations.
 
 `./run manage reference` writes them between the markers `<!-- generated: NAME -->` and `<!-- end: NAME -->` of a page.
 """
 
 from __future__ import annotations
 
+import argparse
+import ast
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +15,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.core.management import load_command_class
+from django.core.management.base import DjangoHelpFormatter
 from django.template.loader import render_to_string
 from django.utils import translation
 
@@ -295,8 +300,55 @@ def _json(value: Any) -> str:
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"
 
 
+def commands() -> list[str]:
+    """One row for each command of the platform: its arguments, those of Django left out, and its help."""
+    rows = ["| `./run manage` … | description |", "|---|---|"]
+    for path in sorted((settings.BASE_DIR / "annotation" / "management" / "commands").glob("[a-z]*.py")):
+        command = load_command_class("annotation", path.stem)
+        given = command.create_parser("./run manage", path.stem)
+        usage = " ".join([path.stem, *(_usage(action) for action in given._actions if _is_own(action))])
+        rows.append(f"| `{usage.replace('|', chr(92) + '|')}` | {_one_line(str(command.help))} |")
+    return rows
+
+
+def _is_own(action: argparse.Action) -> bool:
+    """Whether an argument is of the command itself, and not of every command of Django."""
+    options = ("--help", "--version", *DjangoHelpFormatter.show_last)
+    return not set(options) & set(action.option_strings)
+
+
+def _usage(action: argparse.Action) -> str:
+    """One argument as help texts write it: optional ones in brackets."""
+    name = max(action.option_strings, key=len, default="")
+    choices = list(map(str, action.choices or ()))
+    value = action.metavar or ("|".join(choices) if 0 < len(choices) < 8 else action.dest.upper())
+    if action.nargs == 0:
+        value = ""
+    elif action.nargs in ("+", "*") or isinstance(action, argparse._AppendAction):
+        value = f"{value} ..."
+    words = " ".join(word for word in (name, str(value)) if word)
+    is_optional = not action.required if name else action.nargs in ("?", "*")
+    return f"[{words}]" if is_optional else words
+
+
+def benchmarks() -> list[str]:
+    """One row for each benchmark: what it measures."""
+    rows = ["| `./run bench` … | measures |", "|---|---|"]
+    for path in sorted((settings.BASE_DIR / "benchmarks").glob("[a-z]*.py")):
+        module = ast.parse(path.read_text("utf-8"))
+        if '__name__ == "__main__"' in path.read_text("utf-8"):
+            rows.append(f"| `{path.stem}` | {_one_line((ast.get_docstring(module) or '').splitlines()[0])} |")
+    return rows
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
 TABLES: Mapping[tuple[str, str], Callable[[], list[str]]] = {
     ("api.md", "response data"): response_data,
+    ("commands.md", "commands"): commands,
+    ("commands.md", "benchmarks"): benchmarks,
     ("batch-options.md", "options"): options,
     ("batch-options.md", "changes"): changes,
     ("crafting.md", "task types with proposals"): with_proposals,

@@ -1,4 +1,4 @@
-"""Fills a PostgreSQL with a batch of so many labelled items for `benchmarks.agreement`, and times its agreement.
+"""Fills a PostgreSQL with a batch of labelled items for `benchmarks.agreement`, and times its agreement.
 
 The rows are made inside the database (generate_series), without the platform's functions; indexes are made afterwards.
 """

@@ -1,4 +1,4 @@
-"""People who type while a model looks along: through nginx, the gateway and Askew, with a predictor of its own.
+"""People who type while a model answers: through nginx, the gateway and Askew, with a separate predictor.
 
     ./run bench typists [--typists 64] [--seconds 180] [--model DIR]
     ./run bench typists --simulate 120                                  # a model of 120 ms per batch of any size

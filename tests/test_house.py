@@ -285,6 +285,22 @@ class TestTheKey:
         assert "SECRET_KEY is not set" in said.stderr
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "metrics fixtures/demo/rated-answers.jsonl --reader jsonl",
+            "prompts suc --data fixtures/demo/rated-answers.jsonl --reader jsonl --out {out}",
+            "export_release tests/annotation/release_of_november {out} --to csv",
+        ],
+    )
+    def test_commands_that_read_files_alone_need_none(self, tmp_path, command):
+        words = command.format(out=tmp_path / "out").split()
+
+        done = at_the_terminal("manage", *words, SECRET_KEY="", ASKEW_DATA_DIR=str(tmp_path / "data"))
+
+        assert done.returncode == 0, done.stderr
+        assert not [path for path in (tmp_path / "data").glob("*") if path.suffix == ".sqlite3"]
+
 
 class TestTheHousehold:
     """The child processes of the demo."""

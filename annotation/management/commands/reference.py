@@ -10,7 +10,7 @@ from annotation.management.commands._escaping import BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Write the tables of docs/reference/ that list task types and batch options. "
+        "Write the tables of docs/reference/ that list task types, batch options and commands. "
         "Run it after you add or change a task type below tasks/ or an option in annotation/terms/."
     )
     requires_system_checks = []
