@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from annotation.api import urls
+from annotation.api.serializers import ReleaseRequest
+from annotation.releases.release_files import FORMATS
 from annotation.views import methods
 from tests.plugin import ROOT
 
@@ -53,6 +58,37 @@ def test_every_picture_is_shown() -> None:
 
     in_methods_appendix = set(methods.PICTURES.glob("*.jpg"))
     assert set((DOCS / "pictures").rglob("*.*")) - shown - in_methods_appendix == set()
+
+
+API_PAGE = (DOCS / "reference" / "api.md").read_text("utf-8")
+
+
+def endpoints(patterns: list[Any], before: str) -> Iterator[str]:
+    for pattern in patterns:
+        address = before + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            yield from endpoints(pattern.url_patterns, address)
+        elif getattr(pattern.callback, "cls", None) is not None:
+            yield re.sub(r"<(?:\w+:)?\w+>", "{}", address)
+
+
+def test_the_page_of_the_api_lists_every_endpoint_and_every_field_of_a_release_request() -> None:
+    listed = {re.sub(r"{\w+}", "{}", address) for address in re.findall(r"`(/api/[^`]*)`", API_PAGE)}
+    assert set(endpoints(urls.urlpatterns, "/api/")) - listed == set()
+    (row,) = re.findall(r"^\| POST `/api/projects/{slug}/releases/`.+$", API_PAGE, re.MULTILINE)
+    assert set(ReleaseRequest().fields) - set(re.findall(r'"(\w+)"', row)) == set()
+
+
+def test_the_page_of_commands_lists_those_of_run() -> None:
+    text = (DOCS / "reference" / "commands.md").read_text("utf-8")
+    listed = set(re.findall(r"^\| `\./run (\w+)", text, re.MULTILINE))
+    of_run = set(re.findall(r"^  \./run (\w+)", (ROOT / "run").read_text("utf-8"), re.MULTILINE))
+    assert of_run == listed
+
+
+def test_the_glossary_lists_every_format_and_every_release_purpose() -> None:
+    (row,) = re.findall(r"^\| \*\*format\*\* \|.+$", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)
+    assert set(FORMATS) == set(re.findall(r"`(\w+)`", row))
 
 
 def test_the_readme_is_short() -> None:
