@@ -52,7 +52,7 @@ DESCRIPTIONS: Final[dict[Role, str]] = {
         "decides where annotators disagree, and excludes, flags or sends back several items at once"
     ),
     Role.RESEARCHER: gettext_noop("reads agreement and creates releases"),
-    Role.VIEWER: gettext_noop("reads everything and changes nothing"),
+    Role.VIEWER: gettext_noop("reads responses, figures and releases, and changes nothing"),
     Role.MANAGER: gettext_noop(
         "imports data, opens batches, invites people, creates releases, and excludes, flags or sends back "
         "several items at once"

@@ -64,7 +64,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
         raise Http404(access.NOT_HERE)
     if action == "stop":
         effect = gettext(
-            "Annotators are no longer asked. To ask again, write a new version: everyone agrees anew."
+            "Annotators are no longer asked. To ask again, write a new version: everyone must agree again."
         )
         if ask := unconfirmed(request, gettext("Stop requiring consent"), effect, here.url):
             return ask
