@@ -60,7 +60,7 @@ def simulate(
             token, secret = setting_up.make_token(
                 person=person, project=batch.project, name="simulate", scopes=[Permission.ANNOTATE], now=now
             )
-            tokens.callback(setting_up.revoke_token, token=token, now=now)
+            tokens.callback(setting_up.revoke_token, token=token, by=token.person, now=now)
             client.headers["Authorization"] = f"Bearer {secret}"
             crew.append(Simulated(person, client, number))
         while any(not one.done for one in crew):

@@ -115,7 +115,7 @@ class EraseForm(forms.Form):
         given: str = self.cleaned_data["sure"]
         if self.by.has_usable_password():
             require_own_password(self.by, given)
-        elif given.strip().lower() != "erase":
+        elif given.strip().casefold() not in ("erase", gettext("erase").casefold()):
             raise ValidationError(gettext("Type the word erase to confirm."))
         return given
 
