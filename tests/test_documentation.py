@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polib
 import pytest
 
 from annotation.api import urls
@@ -89,6 +90,22 @@ def test_the_page_of_commands_lists_those_of_run() -> None:
 def test_the_glossary_lists_every_format_and_every_release_purpose() -> None:
     (row,) = re.findall(r"^\| \*\*format\*\* \|.+$", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)
     assert set(FORMATS) == set(re.findall(r"`(\w+)`", row))
+
+
+def test_every_message_of_the_page_of_errors_is_one_of_the_program() -> None:
+    rows = re.findall(r"^\| (`.+?) \| ", (DOCS / "errors.md").read_text("utf-8"), re.MULTILINE)
+    catalogue = polib.pofile(str(ROOT / "locale" / "de" / "LC_MESSAGES" / "django.po"))
+    sources = [
+        ROOT / "run",
+        *(path for name in ("annotation", "config") for path in (ROOT / name).rglob("*.py")),
+    ]
+    texts = "\n".join([*(entry.msgid for entry in catalogue), *(path.read_text("utf-8") for path in sources)])
+    texts = re.sub(r'"\s*\n\s*f?"', "", texts)
+
+    parts = [part.strip() for row in rows for part in re.split(r"…|\d+", re.findall("`([^`]+)`", row)[0])]
+
+    assert len(rows) > 15
+    assert [part for part in parts if part not in texts] == []
 
 
 def test_the_readme_is_short() -> None:

@@ -1,4 +1,4 @@
-"""The README's "Your own data in five lines" and every command of docs/quickstart.md do what they say, as printed.
+"""The README's "A project in five lines" and every command of docs/quickstart.md do what they say, as printed.
 
 Two things are not as on a reader's machine: git clones WikiTableQuestions from a repository that is made here of the test
 data, and the demo takes a free port.
@@ -98,7 +98,7 @@ def terminal(demo: Demo, upstream: Path, tmp_path: Path) -> Terminal:
 
 
 def test_the_five_lines_of_the_readme_work_as_printed(terminal: Terminal) -> None:
-    lines = re.findall(r"^ {4}(.+)$", section(README, "Your own data in five lines"), re.MULTILINE)
+    lines = re.findall(r"^ {4}(.+)$", section(README, "A project in five lines"), re.MULTILINE)
     assert len(lines) == 5
 
     said = [terminal.succeeds(line) for line in lines]
@@ -107,6 +107,20 @@ def test_the_five_lines_of_the_readme_work_as_printed(terminal: Terminal) -> Non
     assert "20 items resolved" in said[2]
     assert "60 responses by 3 people" in said[3]
     assert (terminal.folder / "starter-0.1" / "manifest.json").is_file()
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_first_study_print_what_the_page_shows(terminal: Terminal) -> None:
+    page = (ROOT / "docs" / "first-study.md").read_text("utf-8")
+    blocks = [block.split("\n    ") for block in re.findall(r"(?<=\n    )(\S.+(?:\n    .+)*)", page)]
+    typed = [line for block in blocks for line in block if line.startswith(("./run ", "git ", "sed "))]
+    shown = [line for block in blocks for line in block if line not in typed]
+    assert typed.pop(0) == "./run demo"  # which runs meanwhile
+
+    printed = "".join(terminal.succeeds(line) for line in typed)
+
+    assert len(shown) > 10
+    assert [line for line in shown if line not in printed] == []
 
 
 def download(demo: Demo, folder: Path) -> Path:
