@@ -455,7 +455,10 @@ class MakeRelease(APIView):
         project = access.project(actor, slug, Permission.RELEASE)
         visibility.require_no_open_work(actor.person, project)
         data = valid(shapes.ReleaseRequest, request)
-        release = releasing.start_release(project=project, by=actor.person, now=timezone.now(), **data)
+        key = request.headers.get("Idempotency-Key", "")[:80]
+        release = releasing.start_release(
+            project=project, by=actor.person, now=timezone.now(), request=key, **data
+        )
         return Response(shapes.ReleaseShape(release).data, status=202)
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, NoReturn, NotRequired, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import ngettext
 
@@ -146,12 +146,29 @@ def _make_empty(out: Path, created: list[Path]) -> None:
         )
 
 
-def start_release(*, project: Project, by: Person, now: datetime, **options: Unpack[Options]) -> Release:
-    """Make a release in the background; its job tells how far it is."""
+def start_release(
+    *, project: Project, by: Person, now: datetime, request: str = "", **options: Unpack[Options]
+) -> Release:
+    """Make a release in the background; its job tells how far it is.
+
+    A repetition of a request, whose answer was lost, has the same `request`: it gets the release of the first.
+    """
     with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
+        started = (
+            Job.objects.filter(project=project, kind="release", ids__request=request).order_by("pk")
+            if request
+            else ()
+        )
+        for job in started:
+            release = Release.objects.filter(
+                Q(pk=job.ids["release"]) | Q(public_id=job.result.get("release", ""))
+            ).first()
+            if release is not None and (release.name, release.made_by_id) == (options["name"].strip(), by.pk):
+                return release
         release = plan_release(project=project, by=by, now=now, **options)
         release.job = jobs.enqueue(
-            project=project, kind="release", ids={"release": release.pk}, by=by, now=now
+            project=project, kind="release", ids={"release": release.pk, "request": request}, by=by, now=now
         )
         release.save(update_fields=["job"])
     return release

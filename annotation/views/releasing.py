@@ -22,6 +22,7 @@ from annotation.forms.releases import ReleaseForm
 from annotation.journeys import releasing
 from annotation.journeys.adjudicating import letters
 from annotation.models import Assignment, Batch, Item, Job, Person, Project, Release
+from annotation.public_ids import new_public_id
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
@@ -57,7 +58,11 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         with refusals_on(form):
             visibility.require_no_open_work(actor.person, project)
             release = releasing.start_release(
-                project=project, by=actor.person, now=timezone.now(), **form.cleaned_data
+                project=project,
+                by=actor.person,
+                now=timezone.now(),
+                request=request.POST.get("request", "")[:80],
+                **form.cleaned_data,
             )
             return redirect("job", release.job.public_id) if release.job else redirect("releases", slug)
     gaps = missing.missing_for(actor.person, project) if may_release else []
@@ -65,6 +70,7 @@ def releases(request: PageRequest, slug: str) -> HttpResponse:
         "project": project,
         **_figures_of_releases(request, project),
         "form": form,
+        "request_id": request.POST.get("request") or new_public_id(),
         "barred": barred,
         "may_release": may_release,
         "missing": gaps,

@@ -242,6 +242,23 @@ def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
     assert Release.objects.count() == 1
 
 
+def test_a_request_whose_answer_was_lost_gets_the_first_release_though_people_went_on(world: World) -> None:
+    options: dict[str, Any] = {"project": world.project, "by": world.rea, "name": "v2", "format": "askew"}
+    world.label(world.batch("question_type", size=1), "ada", "extraction")
+    first = releasing.start_release(now=LATER, request="k1", **options)
+    for is_ready in (False, True):
+        if is_ready:
+            releasing.write_release(first)
+        world.label(world.batch("question_type", size=1), "ada", "extraction")
+        assert releasing.start_release(now=LATER, request="k1", **options) == first
+    assert Job.objects.filter(kind="release").count() == 1
+
+    other = releasing.start_release(now=LATER, request="k1", **{**options, "name": "v3"})
+    assert other != first
+    with pytest.raises(Refused):
+        releasing.start_release(now=LATER, request="k2", **options)
+
+
 @pytest.mark.parametrize(
     "changed", [{"format": "askew"}, {"format": ["askew", "freb_tqa"]}, {"purpose": "training"}, "a response"]
 )
