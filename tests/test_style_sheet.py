@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 SHEET = Path(__file__).parents[1] / "static" / "askew" / "askew.css"
 BENEATH = re.compile(r"^(label|p|li|td|fieldset|details|summary|button)$")
 """What may take :has(): parts of a page that hold no table, or a single cell."""
@@ -22,6 +24,48 @@ def test_nothing_that_may_hold_a_table_is_styled_by_what_it_holds() -> None:
         name = re.match(r"[a-z]+|:[a-z-]+", subject)
         allowed = children_only or (name is not None and BENEATH.match(name.group()))
         assert allowed, f"{selector}: set a class or an attribute instead of :has()"
+
+
+def palette() -> dict[str, tuple[str, str]]:
+    """By name, the colour in light and in dark."""
+    pairs = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", SHEET.read_text("utf-8"))
+    return {name: (light, dark) for name, light, dark in pairs}
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of WCAG 2."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_text_and_borders_have_the_contrast_of_level_aa_on_every_ground(theme: int) -> None:
+    colours = {name: pair[theme] for name, pair in palette().items()}
+    grounds = ("paper", "found")
+    low = [
+        f"{text} on {ground}: {contrast(colours[text], colours[ground]):.2f}"
+        for ground in grounds
+        for text in ("ink", "soft", "good", "bad", "accent")
+        if contrast(colours[text], colours[ground]) < 4.5
+    ]
+    low += [
+        f"edge on {ground}: {contrast(colours['edge'], colours[ground]):.2f}"
+        for ground in ("paper", "press", "found", "edit")
+        if contrast(colours["edge"], colours[ground]) < 3
+    ]
+    assert low == []
+
+
+def test_messages_of_the_model_are_not_dimmed() -> None:
+    rules = re.findall(r"^\.prediction[^{]*\{[^}]*\}", SHEET.read_text("utf-8"), re.MULTILINE)
+    assert len(rules) > 5
+    assert [rule for rule in rules if "opacity" in rule] == []
 
 
 # -- what was cut from Pico -------------------------------------------------------------------------

@@ -163,13 +163,16 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
     job = visibility.job(access.actor(request), public_id)
     may = access.may(access.actor(request), job.project, hidden=True)
     address, link, words = _result(job)
+    percent = 100 if job.finished else 25 * (4 * job.done // job.total) if job.total else 0
     context = {
         "job": job,
         "project": job.project,
         "title": gettext(
             TITLES.get("check" if job.ids.get("only_check") else job.kind, job.kind.capitalize())
         ),
-        "poll_url": request.path,
+        # A screen reader is told each quarter once: the page asks with the last one that was told.
+        "poll_url": f"{request.path}?told={percent}",
+        "percent": percent if str(percent) != request.GET.get("told") else None,
         "result_url": address,
         "result_link": link,
         "result_words": words,

@@ -66,6 +66,12 @@ def test_without_scripts_an_answer_is_two_scales(world: World, client: Client) -
     question = "//*[contains(@class, 'question')]"
     first = page.text(question)
     assert "Answer number" in page.text("//blockquote")
+    scales = page.all("//fieldset[contains(@class, 'scale')]")
+    for scale in scales:
+        names = [" ".join(label.text_content().split()) for label in scale.xpath(".//label")]
+        first, last = scale.xpath(".//*[@class='ends']/span/text()")
+        assert (names[0], names[-1]) == (f"1, {first}", f"5, {last}"), "as a screen reader names the ends"
+    assert len(scales) == 2
     check(page.all("//input[@name='faithfulness'][@value='5']")[0])
     check(page.all("//input[@name='comprehensiveness'][@value='3']")[0])
     page.press("Submit")

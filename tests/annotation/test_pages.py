@@ -958,17 +958,39 @@ class TestReleasing:
 
 
 class TestJobs:
-    def page(self, things: Things, *, fragment: bool = False, **changes: Any) -> str:
+    def page(self, things: Things, *, fragment: bool = False, told: str = "", **changes: Any) -> str:
         Job.objects.filter(pk=things.job.pk).update(**changes)
         headers = {"HX-Request": "true"} if fragment else {}
         address = reverse("job", args=[things.job.public_id])
-        return browser(things.world.mara).get(address, headers=headers).content.decode()
+        asked = {"told": told} if told else {}
+        return browser(things.world.mara).get(address, asked, headers=headers).content.decode()
+
+    @pytest.mark.parametrize(
+        ("told", "changes", "said"),
+        [
+            ("0", {"state": "running", "done": 24, "total": 100}, None),
+            ("0", {"state": "running", "done": 25, "total": 100}, "25 %"),
+            ("25", {"state": "running", "done": 49, "total": 100}, None),
+            ("75", {"state": "failed", "error": "No."}, "100 %"),
+        ],
+    )
+    def test_a_screen_reader_is_told_each_quarter_once(
+        self, things: Things, told: str, changes: dict[str, Any], said: str | None
+    ) -> None:
+        page = self.page(things)
+        assert page.count('id="job-told" role="status"') == 1
+        assert "aria-live" not in page
+
+        fragment = self.page(things, fragment=True, told=told, **changes)
+
+        spoken = re.findall(r'<p hx-swap-oob="innerHTML:#job-told">[^<]*: ([^<]+)</p>', fragment)
+        assert spoken == ([said] if said else [])
 
     def test_while_it_runs_the_page_asks_again_with_and_without_scripts(self, things: Things) -> None:
         page = self.page(things, state="running", done=3, total=10)
 
         assert "3 of 10" in page
-        assert f'hx-get="{reverse("job", args=[things.job.public_id])}"' in page
+        assert f'hx-get="{reverse("job", args=[things.job.public_id])}?told=25"' in page
         assert 'hx-trigger="every ' in page, "a poll that fails is followed by another one"
         assert '<noscript><meta http-equiv="refresh"' in page
 
