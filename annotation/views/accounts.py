@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -145,30 +145,8 @@ def people(request: PageRequest) -> HttpResponse:
     return render(request, "accounts/people.html", {"people": cut(request, found), "words": words})
 
 
-GRAVE = {
-    "revoke": (
-        gettext_noop("Revoke everything"),
-        gettext_noop(
-            "For a compromised account: ends its sessions, API tokens, password links and password. Then create a "
-            "password link."
-        ),
-    ),
-    "close": (
-        gettext_noop("Close account"),
-        gettext_noop("Signing in is no longer possible. The data stays."),
-    ),
-    "administrator": (
-        gettext_noop("Make administrator"),
-        gettext_noop(
-            "Manages every project and every account. Cannot annotate, adjudicate, or change several items at once."
-        ),
-    ),
-    "person": (
-        gettext_noop("Remove administrator role"),
-        gettext_noop("The person keeps the roles that projects gave them."),
-    ),
-}
-"""Acts on an account that are asked for twice, with what they do."""
+GRAVE = ("revoke", "close", "administrator", "person")
+"""Acts on an account that are asked for twice."""
 
 
 @page("GET", "POST")
@@ -179,9 +157,8 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
     if request.method == "POST":
         now, action = timezone.now(), request.POST.get("action", "")
         if action in GRAVE:
-            button, effect = (gettext(text) for text in GRAVE[action])
             address = reverse("account_of", args=[pk])
-            if ask := unconfirmed(request, f"{button}: {found.name}", effect, address):
+            if ask := unconfirmed(request, f"account_{action}", address, found.name):
                 return keep_to_yourself(ask)
         with refusals_to(request):
             if action == "reset":
@@ -213,7 +190,9 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
 @page("GET")
 def data_of(request: PageRequest, pk: int) -> HttpResponse:
     """Everything that is stored about somebody, for an administrator to hand on."""
-    return _file(access.person(access.actor(request), pk))
+    found = access.person(access.actor(request), pk)
+    accounts.record(person=found, by=request.user, before="", after="data exported", now=timezone.now())
+    return _file(found)
 
 
 @sensitive_post_parameters()

@@ -40,11 +40,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if action in ("agree", "withdraw") and Permission.ANNOTATE in may:
         with refusals_to(request):
             if action == "withdraw":
-                effect = gettext(
-                    "You get no more items, and your items in progress go to others. You can agree again later, "
-                    "but those items do not come back."
-                )
-                if ask := unconfirmed(request, gettext("Withdraw consent"), effect, here.url):
+                if ask := unconfirmed(request, "withdraw_consent", here.url):
                     return ask
                 consenting.withdraw(project=project, person=request.user, now=now)
                 messages.success(
@@ -63,10 +59,7 @@ def _act(request: PageRequest, actor: Actor, project: Project, may: frozenset[Pe
     if Permission.SET_UP not in may:
         raise Http404(access.NOT_HERE)
     if action == "stop":
-        effect = gettext(
-            "Annotators are no longer asked. To ask again, write a new version: everyone must agree again."
-        )
-        if ask := unconfirmed(request, gettext("Stop requiring consent"), effect, here.url):
+        if ask := unconfirmed(request, "stop_consent", here.url):
             return ask
         consenting.stop(project=project, by=request.user, now=now)
         messages.success(

@@ -172,12 +172,7 @@ def link(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
 def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """Close the link: nobody new comes in."""
     found = _link(request, slug, public_id)
-    effect = gettext(
-        "New people cannot join, and the link cannot be reopened. People who already joined can finish."
-    )
-    if ask := unconfirmed(
-        request, gettext("Close link"), effect, reverse("crowd_link", args=[slug, public_id])
-    ):
+    if ask := unconfirmed(request, "close_link", reverse("crowd_link", args=[slug, public_id])):
         return ask
     crowd.close_link(link=found, by=request.user, now=timezone.now())
     messages.success(

@@ -68,10 +68,7 @@ def gold_items(request: PageRequest, public_id: str) -> HttpResponse:
             _take_from_batch(request, batch, other, now)
             return here
     elif action.startswith("remove:"):
-        effect = gettext(
-            "The expected answers and the explanation are deleted. The item becomes an ordinary item."
-        )
-        if ask := unconfirmed(request, gettext("Remove gold answer"), effect, here.url):
+        if ask := unconfirmed(request, "remove_gold", here.url):
             return ask
         _unmark(request, batch, action.removeprefix("remove:"), now)
         return here

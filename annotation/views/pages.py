@@ -112,14 +112,13 @@ def away_from_releases(request: PageRequest, project: Project) -> HttpResponse |
     return redirect("releases", project.slug)
 
 
-def unconfirmed(request: HttpRequest, button: str, effect: str, back: str) -> HttpResponse | None:
+def unconfirmed(request: HttpRequest, act: str, back: str, name: str = "") -> HttpResponse | None:
     """A page that says what an act does and asks for it again; None if the person has confirmed it."""
     if "confirmed" in request.POST:
         return None
-    sent = [(name, value) for name, values in request.POST.lists() for value in values]
-    sent = [(name, value) for name, value in sent if name != "csrfmiddlewaretoken"]
-    context = {"button": button, "effect": effect, "back": back, "sent": sent}
-    return render(request, "site/confirm.html", context)
+    sent = [(key, value) for key, values in request.POST.lists() for value in values]
+    sent = [(key, value) for key, value in sent if key != "csrfmiddlewaretoken"]
+    return render(request, f"confirm/{act}.html", {"back": back, "sent": sent, "name": name})
 
 
 def cut(

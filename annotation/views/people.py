@@ -172,10 +172,7 @@ def make_token(request: PageRequest) -> HttpResponseBase:
 def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
     """End one of one's own tokens."""
     token = access.token(access.actor(request), public_id)
-    effect = gettext("Programs that use the token {name} stop working at once. A token cannot be restored.")
-    if ask := unconfirmed(
-        request, gettext("Revoke token"), effect.format(name=token.name), reverse("account")
-    ):
+    if ask := unconfirmed(request, "revoke_token", reverse("account"), token.name):
         return ask
     setting_up.revoke_token(token=token, by=request.user, now=timezone.now())
     messages.success(request, gettext("The token {name} is revoked.").format(name=token.name))

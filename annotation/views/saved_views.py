@@ -45,8 +45,7 @@ def save_view(request: PageRequest, slug: str) -> HttpResponse:
 def delete_view(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """Delete a saved view."""
     view = get_object_or_404(saved_views.deletable(_reader(request, slug)), public_id=public_id)
-    effect = gettext("The view “{name}” disappears for everyone who uses it.").format(name=view.name)
-    if ask := unconfirmed(request, gettext("Delete view"), effect, reverse("explorer", args=[slug])):
+    if ask := unconfirmed(request, "delete_view", reverse("explorer", args=[slug]), view.name):
         return ask
     view.delete()
     messages.success(request, gettext("View “{name}” deleted.").format(name=view.name))
