@@ -35,6 +35,8 @@ SHAPES = {
     "cells": "[cell]",
     "json": "json",
 }
+OF_DJANGO = {"--help", "--version", *DjangoHelpFormatter.show_last}
+"""Arguments that every command has."""
 VOID = {"input", "br", "img", "hr", "meta", "link"}
 
 
@@ -306,15 +308,10 @@ def commands() -> list[str]:
     for path in sorted((settings.BASE_DIR / "annotation" / "management" / "commands").glob("[a-z]*.py")):
         command = load_command_class("annotation", path.stem)
         given = command.create_parser("./run manage", path.stem)
-        usage = " ".join([path.stem, *(_usage(action) for action in given._actions if _is_own(action))])
+        own = [action for action in given._actions if not OF_DJANGO & set(action.option_strings)]
+        usage = " ".join([path.stem, *map(_usage, own)])
         rows.append(f"| `{usage.replace('|', chr(92) + '|')}` | {_one_line(str(command.help))} |")
     return rows
-
-
-def _is_own(action: argparse.Action) -> bool:
-    """Whether an argument is of the command itself, and not of every command of Django."""
-    options = ("--help", "--version", *DjangoHelpFormatter.show_last)
-    return not set(options) & set(action.option_strings)
 
 
 def _usage(action: argparse.Action) -> str:
@@ -322,13 +319,9 @@ def _usage(action: argparse.Action) -> str:
     name = max(action.option_strings, key=len, default="")
     choices = list(map(str, action.choices or ()))
     value = action.metavar or ("|".join(choices) if 0 < len(choices) < 8 else action.dest.upper())
-    if action.nargs == 0:
-        value = ""
-    elif action.nargs in ("+", "*") or isinstance(action, argparse._AppendAction):
-        value = f"{value} ..."
-    words = " ".join(word for word in (name, str(value)) if word)
-    is_optional = not action.required if name else action.nargs in ("?", "*")
-    return f"[{words}]" if is_optional else words
+    several = " ..." * (action.nargs in ("+", "*") or isinstance(action, argparse._AppendAction))
+    words = f"{name} {value if action.nargs != 0 else ''}{several}".strip()
+    return words if (action.required if name else action.nargs not in ("?", "*")) else f"[{words}]"
 
 
 def benchmarks() -> list[str]:

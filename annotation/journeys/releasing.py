@@ -155,16 +155,10 @@ def start_release(
     """
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).filter(pk=project.pk).values_list("pk").first()
-        started = (
-            Job.objects.filter(project=project, kind="release", ids__request=request).order_by("pk")
-            if request
-            else ()
-        )
-        for job in started:
-            release = Release.objects.filter(
-                Q(pk=job.ids["release"]) | Q(public_id=job.result.get("release", ""))
-            ).first()
-            if release is not None and (release.name, release.made_by_id) == (options["name"].strip(), by.pk):
+        of_request = Job.objects.filter(project=project, kind="release", ids__request=request, made_by=by)
+        for job in of_request.order_by("pk") if request else ():
+            its = Q(pk=job.ids["release"]) | Q(public_id=job.result.get("release", ""))
+            if release := Release.objects.filter(its, name=options["name"].strip()).first():
                 return release
         release = plan_release(project=project, by=by, now=now, **options)
         release.job = jobs.enqueue(

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.password_validation import MinimumLengthValidator, validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
@@ -246,14 +246,8 @@ def change_password(*, person: Person, password: str, now: datetime) -> None:
     person.refresh_from_db(fields=["session_epoch"])
 
 
-class TokensEndWithPassword:
-    """A password validator that refuses nothing: Django calls it after each new password, also of a command."""
-
-    def validate(self, password: str, user: Person | None = None) -> None:
-        pass
-
-    def get_help_text(self) -> str:
-        return ""
+class LongPassword(MinimumLengthValidator):
+    """Django tells its validators of each new password, also of one by a command: API tokens end with it."""
 
     def password_changed(self, password: str, user: Person | None = None) -> None:
         if user is not None:
