@@ -275,3 +275,20 @@ def test_translations_comments_and_plural_rule_are_kept_and_the_header_of_an_edi
     ]
     assert written.metadata["Plural-Forms"] == "nplurals=1; plural=0;"
     assert not {"X-Generator", "PO-Revision-Date"} & set(written.metadata)
+
+
+AVOIDED = (
+    r"Überwachungsprotokoll|Aufgabenart|Aufgabenpaket|zurückgestellt|sende[tn]? (?:\w+ )?ab\b|absenden",
+    r"\bRelease\b|Verfasser|Empfänger|Teilnehmer|Nur Manager|Administratoren|Tokens\b|\bBytes\b",
+    r"\bLabels\b(?! von)|(?<!SPDX-)\bKennung",
+)
+"""What docs/translating.md has other words for."""
+
+
+@pytest.mark.parametrize("pattern", AVOIDED)
+@pytest.mark.parametrize("domain", ["django", "djangojs"])
+def test_german_uses_the_words_of_the_list(domain: str, pattern: str) -> None:
+    catalogue = polib.pofile(str(ROOT / "locale" / "de" / "LC_MESSAGES" / f"{domain}.po"))
+    texts = [text for entry in catalogue for text in (entry.msgstr, *entry.msgstr_plural.values())]
+
+    assert [text for text in texts if re.search(pattern, text)] == []

@@ -82,7 +82,7 @@ function time({ minutes, minutes_submitted: responses, minutes_skipped: skips, m
 }
 
 function inWords({ right, judged }) {
-  return counted(judged, "{1} of your last {0} check right", "{1} of your last {0} checks right").replace("{1}", right);
+  return counted(judged, "{1} of your last {0} test item correct", "{1} of your last {0} test items correct").replace("{1}", right);
 }
 
 function dismissed() {

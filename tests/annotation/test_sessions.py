@@ -141,7 +141,7 @@ def test_checks_are_told_where_the_batch_tells(world: World, client: Client, tel
     expected = sessions.checks(batch, world.ada)
     assert (session["checks"] is not None) == tells == (expected is not None)
     page = client.get(f"/batches/{batch.public_id}/annotate/").content.decode()
-    assert ("last checks right" in page) == tells
+    assert ("last test items correct" in page) == tells
 
 
 def test_my_work_has_the_session(world: World, client: Client) -> None:
