@@ -254,4 +254,4 @@ def _rest(done: Done) -> list[str]:
     if not done.refused:
         return []
     why = "; ".join(refused_in_words(one, len(keys)) for one, keys in sorted(done.refused.items()))
-    return [gettext("Left as they are: {why}.").format(why=why)]
+    return [gettext("Not changed: {why}.").format(why=why)]

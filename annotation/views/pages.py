@@ -58,6 +58,8 @@ def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest,
             if not request.user.is_authenticated:
                 # An address that only takes POST is nowhere to come back to.
                 return redirect_to_login(request.get_full_path() if "GET" in methods else reverse("home"))
+            if "prefetch" in request.headers.get("Sec-Purpose", ""):
+                return HttpResponse(status=503)  # opening an item reserves it: a browser's guess must not
             with timezone.override(request.user.zone):
                 try:
                     return view(request, *args, **kwargs)

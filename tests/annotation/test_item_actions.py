@@ -507,7 +507,7 @@ def test_what_changed_since_the_preview_is_left_and_reported(batch: Batch, world
     form = {"action": "exclude", "items": ids, "confirmed": "yes", "note": "Torn"}
     page = client.post(address, form, follow=True).content.decode()
 
-    assert "1 item excluded. Left as they are: 1 item: already excluded." in page
+    assert "1 item excluded. Not changed: 1 item: already excluded." in page
 
 
 def test_ids_of_another_project_change_nothing(batch: Batch, world: World) -> None:
