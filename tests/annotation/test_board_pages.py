@@ -71,9 +71,7 @@ def test_work_of_an_adjudicator_is_not_said_to_need_the_manager(world: World) ->
     assigning.close_batch(batch=batch, by=world.mara, now=NOON)
 
     assert "All caught up. Waiting for others: 1 item waits for an adjudicator" in page(world.mara)
-    assert "All caught up. Waiting for others: 1 item waits for an adjudicator" in page(
-        world.mara, "/"
-    )
+    assert "All caught up. Waiting for others: 1 item waits for an adjudicator" in page(world.mara, "/")
     assert "Needs you 1 item to adjudicate" in page(world.ivo)
 
 
