@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db import connection, transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone, translation
@@ -36,8 +36,6 @@ FORGOTTEN_AFTER = timedelta(minutes=15)
 """A job still queued after this long may have lost its place in the queue; being queued twice does no harm."""
 BEAT = 0.3
 """Seconds between two writes of progress."""
-BEAT_BESIDE = 1.0
-"""The same through a connection of its own."""
 ALIVE = timedelta(seconds=30)
 """After which the heartbeat of a job that waits for something is renewed by its worker (`keep_alive`)."""
 
@@ -113,25 +111,6 @@ class Progress:
         running = Job.objects.filter(pk=self.job_id, state=Job.State.RUNNING)
         if not running.update(done=done, total=total, heartbeat=Now()):
             raise Cancelled
-
-    def beside_the_transaction(self, done: int, total: int) -> None:
-        """The same within a transaction, through another connection. SQLite, which has one writer, gets no progress."""
-        if time.monotonic() - self.written < BEAT_BESIDE or connection.vendor == "sqlite":
-            return
-        self.written = time.monotonic()
-        other = connections.create_connection(DEFAULT_DB_ALIAS)
-        try:
-            with other.cursor() as cursor:
-                cursor.execute(
-                    "UPDATE annotation_job SET done = %s, total = %s, heartbeat = now() WHERE id = %s AND state = %s",
-                    [done, total, self.job_id, Job.State.RUNNING],
-                )
-                if not cursor.rowcount:
-                    cursor.execute("SELECT 1 FROM annotation_job WHERE id = %s", [self.job_id])
-                    if cursor.fetchone():
-                        raise Cancelled
-        finally:
-            other.close()
 
 
 def _registering(functions: dict[str, Any]) -> Callable[[str], Callable[[Any], Any]]:

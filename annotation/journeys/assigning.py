@@ -18,6 +18,7 @@ from django.utils.translation import gettext, gettext_noop
 
 import tableqa
 from annotation import bulk, events, jobs
+from annotation.by_key import in_lists
 from annotation.help import helping, loop_fit, model_accuracy
 from annotation.models import (
     Adjudication,
@@ -47,6 +48,7 @@ from annotation.work import (
     shares,
     strategies,
 )
+from annotation.written_pages import HiddenPages
 from tableqa.canonical import digest
 from tasks.common.defined import DefinedTask
 from tasks.contract import Preparing, TaskType, task_type
@@ -94,12 +96,16 @@ def plan_batch(
     terms: Mapping[str, Any] | None = None,
     by: Person | None,
     now: datetime,
+    pages: HiddenPages | None = None,
+    definition: TaskTypeDefinition | None = None,
 ) -> Batch:
     """Create a batch over a seeded sample of the sources' examples, or one that takes items from another batch.
 
     `terms` are those of `annotation.terms.TERMS` that differ from their defaults. Examples that the task type has no use
     for (`TaskType.prepare`) and items of the qualification that the batch requires are left out of the sample.
-    With `loop_right_only` the items are drawn by a job (`draw`). Raises Refused: name_taken, invalid_request.
+    With `loop_right_only` the items are drawn by a job (`draw`). With `pages`, the row is in their project until
+    `publish_batch`, while the batch that is returned has the project that it is for. definition: that of the task type,
+    where it is in another project. Raises Refused: name_taken, invalid_request.
     """
     name = _checked_name(name)
     columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
@@ -108,26 +114,29 @@ def plan_batch(
     examples, size = _drawn(task, sample, columns["requires"])
     if not examples and sample.feeds_from is None:
         refuse("invalid_request", "Choose a source with examples, or a batch to take accepted items from.")
-    is_drawn_later = columns["loop_right_only"]
     if isinstance(task, Preparing):
         lending.at_hand(project, task.needs)  # before the transaction, so that nobody waits for it
+    batch = Batch(
+        project=project,
+        name=name,
+        task_type=task.key,
+        definition=definition or _definition(project, task),
+        version=task.version,
+        settings_digest=digest(columns["settings"]),
+        seed=sample.seed,
+        feeds_from=sample.feeds_from,
+        sampling=sample.as_stored(),
+        **columns,
+        made_by=by,
+        made_at=now,
+    )
+    if pages is not None:
+        _write_hidden(batch, task, examples, pages)
+        return batch
     try:
         with transaction.atomic():
-            batch = Batch.objects.create(
-                project=project,
-                name=name,
-                task_type=task.key,
-                definition=_definition(project, task),
-                version=task.version,
-                settings_digest=digest(columns["settings"]),
-                seed=sample.seed,
-                feeds_from=sample.feeds_from,
-                sampling=sample.as_stored(),
-                **columns,
-                made_by=by,
-                made_at=now,
-            )
-            if is_drawn_later:
+            batch.save()
+            if batch.loop_right_only:
                 order_drawing(batch=batch, by=by, now=now)
             else:
                 _make_items(batch, task, examples, size)
@@ -139,6 +148,33 @@ def plan_batch(
         _refuse_taken(name)
     batch.refresh_from_db()
     return batch
+
+
+def _write_hidden(batch: Batch, task: TaskType, examples: Sequence[int], pages: HiddenPages) -> None:
+    project = batch.project
+    if Batch.objects.filter(project=project, name=batch.name).exists():
+        _refuse_taken(batch.name)
+    batch.project = pages.project
+    with pages.page():
+        batch.save()
+    batch.project = project
+    items = 0
+    for page in pages.in_pages(lineage.new_items(batch, examples), records=True):
+        items += len(queue.add_items(batch, page))
+    _require_items(items, task)
+
+
+def publish_batch(
+    *, batch: Batch, definition: TaskTypeDefinition | None, by: Person | None, now: datetime
+) -> None:
+    """Move a batch from hidden pages to its project, in the caller's transaction. Raises Refused(name_taken)."""
+    try:
+        Batch.objects.filter(pk=batch.pk).update(project=batch.project, definition=definition)
+    except IntegrityError:
+        _refuse_taken(batch.name)
+    batch.refresh_from_db()
+    guidance.ensure(project=batch.project, task=batch.task(), now=now)
+    events.log(batch, "", "planned", by=by, now=now)
 
 
 def _definition(project: Project, task: TaskType) -> TaskTypeDefinition | None:
@@ -195,7 +231,12 @@ def _require_fitting_model(loop_model: str, sample: Sample) -> None:
 
 def _make_items(batch: Batch, task: TaskType, examples: Sequence[int], size: int | None) -> None:
     items = lineage.make_items(batch=batch, examples=examples, size=size)
-    if examples and not items:
+    if examples:
+        _require_items(items, task)
+
+
+def _require_items(items: int, task: TaskType) -> None:
+    if not items:
         refuse(
             "invalid_request",
             "None of these examples can become an item: {without}",
@@ -696,8 +737,11 @@ def _counted(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
 
 def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
     """The examples (keys) with these ids, in this order. Raises Refused naming the ids that no source has."""
-    named = Example.objects.usable().filter(source__in=list(sources), external_id__in=only)
-    found = dict(named.values_list("external_id", "pk"))
+    keys = [source.pk for source in sources]
+    found: dict[str, int] = {}
+    for names in in_lists(only, MOST_CHECKED):
+        named = Example.objects.filter(source__in=keys, external_id__in=names)
+        found.update(named.values_list("external_id", "pk"))
     if missing := [id for id in only if id not in found]:
         refuse("invalid_request", "No source contains the examples {value}.", value=", ".join(missing[:10]))
     return [found[id] for id in dict.fromkeys(only)]

@@ -25,7 +25,7 @@ from annotation import bulk, events, immutable, jobs, sandbox, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as, require_storable
 from annotation.work import continued_sources, previewing
-from annotation.written_pages import Progress, write_pages
+from annotation.written_pages import HiddenPages, Pages, Progress
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields
@@ -112,11 +112,13 @@ def import_examples(
     files: uploads.UploadedFiles | None = None,
     reading: sandbox.Reading = read_all,
     progress: Progress = lambda done, total: None,
+    pages: HiddenPages | None = None,
 ) -> Imported:
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
     name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). by_command: fixes
     may name options of the command. `said` is how a study file names path and tables. files: uploaded ones.
+    pages: a new source stays in their project, and is not ready, until `publish`.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
     is left behind then.
@@ -146,14 +148,22 @@ def import_examples(
         stated_credit = choices.credit
         if continued is not None:
             choices = _with_credit_of(continued, choices, read.credit)
-        source = _begin(project, reader, path, choices, read.credit, read.checksum, said or {}, by, now)
+        owner = project if pages is None else pages.project
+        source = _begin(owner, reader, path, choices, read.credit, read.checksum, said or {}, by, now)
         try:
-            done = _write(source, rows, number, progress, by)
+            _write(source, rows, pages or Pages(progress, number))
+            if pages is None:
+                with transaction.atomic():
+                    publish(source=source, project=project, by=by)
+                    progress(number, number)
         except BaseException:
             discard(source)
             raise
-    return replace(
-        done,
+    return Imported(
+        source,
+        number,
+        source.tables_count,
+        new=True,
         numbered=tuple(read.numbered),
         left_out=read.left_out,
         read_as=read.read_as,
@@ -363,6 +373,26 @@ def _discard_unfinished(project: Project, name: str, **which: Any) -> None:
         discard(source)
 
 
+def publish(*, source: Source, project: Project, by: Person | None) -> None:
+    """Make a source visible in its project, in the caller's transaction. Raises Refused(import_failed)."""
+    # One import of a project at a time becomes visible: an id stands once under a name.
+    Project.objects.select_for_update().filter(pk=project.pk).values_list("pk").first()
+    others = Source.objects.ready().filter(project=project, name=source.name)
+    examples = Example.objects.filter(source=source)
+    if Example.objects.filter(source__in=others, external_id__in=examples.values("external_id")).exists():
+        refuse("import_failed", "Another import has just added some of these examples. Try again.")
+    now = timezone.now()
+    tables_count = examples.values("stored_table").distinct().count()
+    try:
+        Source.objects.filter(pk=source.pk).update(
+            project=project, ready_at=now, examples_count=examples.count(), tables_count=tables_count
+        )
+    except IntegrityError:
+        refuse("import_failed", "Another import has just added the same files.")
+    source.refresh_from_db()
+    events.log(source, "", "ready", by=by, now=now)
+
+
 def discard(source: Source) -> None:
     """Remove what an import that did not finish left behind. Tables are shared by digest and stay."""
     if Source.objects.filter(pk=source.pk, ready_at__isnull=True).exists():
@@ -531,26 +561,11 @@ def _choices(job: Job, sent: Mapping[str, Upload]) -> Choices:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _write(source: Source, rows: Path, total: int, progress: Progress, by: Person | None) -> Imported:
-    written = write_pages(rows, partial(_write_page, source), total, progress)
-    with transaction.atomic():
-        # One import of a project at a time becomes visible: an id stands once under a name.
-        Project.objects.select_for_update().filter(pk=source.project_id).values_list("pk").first()
-        others = Source.objects.ready().filter(project_id=source.project_id, name=source.name)
-        ids = Example.objects.filter(source=source).values("external_id")
-        if written != total or Example.objects.filter(source__in=others, external_id__in=ids).exists():
-            refuse("import_failed", "Another import has just added some of these examples. Try again.")
-        now = timezone.now()
-        tables_count = Example.objects.filter(source=source).values("stored_table").distinct().count()
-        try:
-            Source.objects.filter(pk=source.pk).update(
-                ready_at=now, examples_count=written, tables_count=tables_count
-            )
-        except IntegrityError:
-            refuse("import_failed", "Another import has just added the same files.")
-        events.log(source, "", "ready", by=by, now=now)
-    source.refresh_from_db()
-    return Imported(source, written, source.tables_count, new=True)
+def _write(source: Source, rows: Path, pages: Pages) -> None:
+    written = 0
+    for page in pages.of_rows(rows):
+        _write_page(source, page, written)
+        written += len(page)
 
 
 def _write_page(source: Source, page: Sequence[Any], written: int) -> None:

@@ -107,7 +107,7 @@ class Project(models.Model):
     language models may cost ({"usd", "tokens"}, `annotation.terms.budget`); `release` is what the next release starts with
     ({"formats", "mix", "purpose"}, `annotation.journeys.releasing.options`); `statement` holds what only people can say for
     the data statement, by the names of `annotation.money.statements`. `restoring_at` is set while a release is restored into
-    the project, which nobody sees then (`annotation.journeys.restoring.hidden_pages`).
+    the project, which nobody sees then (`annotation.written_pages`).
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])

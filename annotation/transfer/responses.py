@@ -2,15 +2,17 @@
 
 An import makes a source of the examples (or uses one that is there), a task type by configuration where none of the project
 fits, and a closed batch whose items have the responses. People become members who cannot sign in. Each response keeps its
-time; the audit log has tool, digest of the file, id and time there. The preview does the same and rolls it back.
+time; the audit log has tool, digest of the file, id and time there. All of it is in pages that nobody sees
+(`annotation.written_pages`), until one short transaction makes them visible. A preview removes its pages.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -22,16 +24,27 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
-from annotation import jobs, uploads
+from annotation import bulk, jobs, uploads, written_pages
 from annotation.help import helping
-from annotation.journeys import assigning, defining, importing, labelled_elsewhere
+from annotation.journeys import assigning, defining, importing
 from annotation.journeys.labelled_elsewhere import checks
-from annotation.models import Batch, Job, Person, Project, Proposal, Source, Upload
+from annotation.journeys.labelled_elsewhere import pages as label_pages
+from annotation.models import (
+    Batch,
+    Job,
+    LabelImport,
+    Person,
+    Project,
+    Proposal,
+    Source,
+    TaskTypeDefinition,
+    Upload,
+)
 from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary
 from annotation.transfer.preview import Preview
-from annotation.written_pages import Progress
+from annotation.written_pages import HiddenPages
 from tableqa import Example
 from tableqa.dataclass_json import from_json, to_json
 from tableqa.language import reason_of
@@ -105,10 +118,7 @@ def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 @jobs.kind(KIND)
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    def read_or_written(done: int, total: int) -> None:
-        (progress.beside_the_transaction if total else progress)(done, total)
-
-    with uploads.input_of_job(job, "read_responses", settings.IMPORT_SECONDS, read_or_written) as file:
+    with uploads.input_of_job(job, "read_responses", settings.IMPORT_SECONDS, progress) as file:
         done = _of_job(job, file).write(job)
     return _result(done)
 
@@ -118,7 +128,10 @@ def _of_job(job: Job, file: uploads.InputFile) -> _Import:
     return _Import(job.project, file, job.ids["tool"], mapping, job.made_by, timezone.now())
 
 
-jobs.afterwards(KIND)(uploads.forget_if_done)
+@jobs.afterwards(KIND)
+def _tidy(job: Job) -> None:
+    uploads.forget_if_done(job)
+    written_pages.clear_abandoned(job)
 
 
 def _result(done: Preview) -> dict[str, Any]:
@@ -187,6 +200,15 @@ def known_task_types(project: Project) -> dict[str, TaskType]:
     return defined | {key: task for key, task in task_types().items() if not task.making}
 
 
+@dataclass(frozen=True)
+class _Written:
+    """What the pages of an import hold, and its checked responses."""
+
+    source: Source
+    batch: Batch
+    labels: checks.Checked
+
+
 class _Import:
     """The responses of a file on their way into a project.
 
@@ -211,6 +233,7 @@ class _Import:
         except ValueError as error:
             refuse_as("import_failed", reason_of(error))
         self.project, self.file, self.by, self.now = project, file, by, now
+        self.definition: TaskTypeDefinition | None = None
         name = file.path.name
         mapping = replace(mapping, source=mapping.source or file.path.stem[: importing.LONGEST_NAME])
         existing = Source.objects.ready().filter(project=project, name=mapping.source).first()
@@ -244,17 +267,20 @@ class _Import:
         """
         if most is not None and self.preview.summary.responses > most:
             self.preview.is_sample, self.tasks = True, _first(self.tasks)
-        with transaction.atomic():
-            self._import(lambda done, total: None)
-            transaction.set_rollback(True)
-        self.preview.batch = None
+        # Few responses are checked at once. Pages of very many are removed again, but for tables, which sources share.
+        with transaction.atomic() if most is not None else nullcontext():
+            with self._hidden_pages(None) as pages:
+                self._write(pages)
+            if most is not None:
+                transaction.set_rollback(True)
         return self.preview
 
     def write(self, job: Job | None = None) -> Preview:
         """Write all, or raise Refused (import_failed) with the problems in `more`. job: gets its result with it."""
-        with transaction.atomic():
-            self._import(self.file.progress)
-            if problems := self.preview.problems:
+        with self._hidden_pages(job) as pages:
+            written = self._write(pages)
+            if written is None:
+                problems = self.preview.problems
                 refuse(
                     "import_failed",
                     "{problem} No responses were imported. Problems: {number}.",
@@ -262,9 +288,26 @@ class _Import:
                     number=len(problems),
                     more={"problems": to_json(problems), "rejected": len(problems)},
                 )
-            if job is not None:
-                jobs.store_result(job, _result(self.preview))
+            staged = label_pages.begin(written.batch, written.labels, self.now)
+            label_pages.stage(staged, written.labels, pages, self.now)
+            with bulk.large_cache(), pages.page():
+                self._publish(written, staged)
+                pages.progress(pages.total, pages.total)
+                if job is not None:
+                    jobs.store_result(job, _result(self.preview))
         return self.preview
+
+    @contextmanager
+    def _hidden_pages(self, job: Job | None) -> Iterator[HiddenPages]:
+        """Pages of their own. They count tasks and items, then responses twice: checked, and written."""
+        responses = sum(len(task.responses) for task in self.tasks)
+        records = 2 * (len(self.tasks) + responses)
+
+        def progress(done: int, total: int) -> None:
+            self.file.progress(done * responses // total, responses)
+
+        with written_pages.apart(progress, records, job) as pages:
+            yield pages
 
     def _check_credit(self) -> None:
         """Note a URL, licence or citation that a source cannot have."""
@@ -283,15 +326,7 @@ class _Import:
             )
             self.preview.add_problem(what.format(url=LONGEST_URL, citation=LONGEST_CITATION))
 
-    def _import(self, progress: Progress) -> None:
-        # Two previews write the same rows; the second waits for the end of the first.
-        projects = Project.objects.select_for_update(no_key=True).filter(pk=self.project.pk)
-        projects.values_list("pk").first()
-        task_type = self._task_type()
-        if task_type is not None and not self.preview.problems:
-            self._write(task_type, progress)
-
-    def _task_type(self) -> TaskType | None:
+    def _task_type(self, pages: HiddenPages) -> TaskType | None:
         """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
         preview, given, summary = self.preview, self.preview.mapping, self.preview.summary
         known = known_task_types(self.project)
@@ -315,10 +350,10 @@ class _Import:
                 names[column.name] = mappings.name_of(column.name, names.values())
             if (carried := mappings.carried_definition(summary, given)) is not None:
                 fields = {column.name: column.name for column in columns}
-                task = self._define(key, carried)
+                task = self._define(pages, key, carried)
             else:
                 fields = {**names, **given.fields}
-                task = self._defined(key, fields)
+                task = self._defined(pages, key, fields)
         preview.mapping = replace(given, task_type=key, fields=fields)
         if task is None:
             return None
@@ -330,7 +365,7 @@ class _Import:
                 preview.add_problem(f"{name}: {what}", column=name)
         return task
 
-    def _defined(self, key: str, fields: Mapping[str, str]) -> TaskType | None:
+    def _defined(self, pages: HiddenPages, key: str, fields: Mapping[str, str]) -> TaskType | None:
         """A task type made from the fields of the file; None where there is a problem."""
         preview, summary = self.preview, self.preview.summary
         title = f"{TOOLS[preview.tool].title}: {Path(preview.file).stem}"
@@ -343,75 +378,103 @@ class _Import:
                 )
             )
             return None
-        return self._define(key, data)
+        return self._define(pages, key, data)
 
-    def _define(self, key: str, data: Mapping[str, Any]) -> TaskType:
-        return defining.define(project=self.project, name=key, data=data, by=self.by, now=self.now).task()
+    def _define(self, pages: HiddenPages, key: str, data: Mapping[str, Any]) -> TaskType:
+        self.definition = defining.define(
+            project=pages.project, name=key, data=data, by=self.by, now=self.now
+        )
+        return self.definition.task()
 
-    def _write(self, task_type: TaskType, progress: Progress) -> None:
-        preview, by, now = self.preview, self.by, self.now
-        answered = [task for task in self.tasks if task.responses]
-        if self.source is None and not TOOLS[preview.tool].has_examples:
+    def _write(self, pages: HiddenPages) -> _Written | None:
+        """Write pages of examples, items and proposals, and check the responses; None: see the problems."""
+        preview = self.preview
+        task_type = self._task_type(pages)
+        if self.source is None and not TOOLS[preview.tool].has_examples and not preview.problems:
             preview.add_problem(
                 gettext(
                     "The file has no questions and tables. Import the examples first, and enter the name of their source."
                 )
             )
-            return
-        source = self.source or self._new_source()
+        if task_type is None or preview.problems:
+            return None
+        answered = {task.example or task.id: task for task in self.tasks if task.responses}
+        source = self.source or self._new_source(pages)
         batch = assigning.plan_batch(
             project=self.project,
             task=task_type,
             name=preview.mapping.batch,
-            sample=assigning.Sample(sources=[source], only=[task.example or task.id for task in answered]),
+            sample=assigning.Sample(sources=[source], only=list(answered)),
             terms={**preview.summary.terms, "overlap": max(1, preview.summary.most)},
-            by=by,
-            now=now,
+            by=self.by,
+            now=self.now,
+            pages=pages,
+            definition=self.definition,
         )
-        assigning.open_batch(batch=batch, by=by, now=now)
-        places = [response.place for task in answered for response in task.responses]
+        places = [response.place for task in answered.values() for response in task.responses]
         report = checks.check(
             batch=batch,
-            labels=self._labels(answered, source, task_type),
+            labels=self._labels(answered.values(), source, task_type),
             name=preview.file,
             rows=self.file.rows.with_suffix(".checked"),
-            progress=lambda number: progress(number // 2, len(places)),
+            progress=lambda number: pages.progress(pages.done + number, pages.total),
         )
-        preview.imported, preview.items, preview.batch = report.new, report.items, batch
+        pages.done += len(places)
+        preview.imported, preview.items = report.new, report.items
         for problem in report.problems:
             place = places[(problem.line or 1) - 1]
             what = f"{place.within}: {problem.what}" if place.within else problem.what
             preview.problems.append(Problem(place.file.name, place.line, "", what, ""))
-        if not preview.problems:
-            labelled_elsewhere.write_checked(batch=batch, checked=report, by=by, now=now, progress=progress)
-            self._write_proposals(batch, {task.example or task.id: task for task in answered}, task_type)
-            preview.left = sum(task.predictions_count for task in self.tasks) - preview.proposals
-            assigning.close_batch(batch=batch, by=by, now=now)
+        if preview.problems:
+            return None
+        self._write_proposals(pages, batch, answered, task_type)
+        preview.left = sum(task.predictions_count for task in self.tasks) - preview.proposals
+        return _Written(source, batch, report)
+
+    def _publish(self, written: _Written, staged: LabelImport) -> None:
+        """Make all pages visible, in the caller's transaction: few statements, however many responses."""
+        batch, by, now = written.batch, self.by, self.now
+        Project.objects.select_for_update(no_key=True).filter(pk=self.project.pk).values_list("pk").first()
+        if written.source.ready_at is None:
+            importing.publish(source=written.source, project=self.project, by=by)
+        used, row = batch.definition, None
+        if used is not None:
+            if self.preview.is_new_type:
+                defining.define(project=self.project, name=used.name, data=used.data, by=by, now=now)
+            row = defining.newest(self.project)[used.name]
+            if (row.number, row.data) != (used.number, used.data):
+                label_pages.refuse_changed_definition()
+        assigning.publish_batch(batch=batch, definition=row, by=by, now=now)
+        assigning.open_batch(batch=batch, by=by, now=now)
+        label_pages.publish(batch, staged, written.labels, by, now)
+        assigning.close_batch(batch=batch, by=by, now=now)
+        self.preview.batch = batch
 
     def _write_proposals(
-        self, batch: Batch, by_example: Mapping[str, CheckedTask], task_type: TaskType
+        self, pages: HiddenPages, batch: Batch, by_example: Mapping[str, CheckedTask], task_type: TaskType
     ) -> None:
         """Keep predictions of models that are responses of the task type, as proposals that nobody was shown."""
         preview, now = self.preview, self.now
         predicted = [id for id, task in by_example.items() if task.predictions]
-        items = batch.items.filter(example__external_id__in=predicted)
-        for item in items.select_related("batch__project", "example__stored_table").iterator(500):
-            for prediction in by_example[item.example.external_id].predictions:
-                data = _data(preview.mapping, task_type, prediction.values)
-                proposal = helping.hold(task_type, item.plain(), Proposed(data, score=prediction.score))
-                if proposal is None:
-                    continue
-                preview.proposals += 1
-                maker = (prediction.model or preview.tool)[:LONGEST_MODEL]
-                helping.keep(
-                    item,
-                    [proposal],
-                    source=Proposal.Source.RULES if maker == helping.RULES else Proposal.Source.MODEL,
-                    maker=maker,
-                    now=min(prediction.at or now, now),
-                )
+        for ids in pages.in_pages(predicted):
+            items = batch.items.filter(example__external_id__in=ids).order_by("pk")
+            for item in items.select_related("batch", "example__stored_table"):
+                for prediction in by_example[item.example.external_id].predictions:
+                    data = _data(preview.mapping, task_type, prediction.values)
+                    proposal = helping.hold(task_type, item.plain(), Proposed(data, score=prediction.score))
+                    if proposal is None:
+                        continue
+                    preview.proposals += 1
+                    maker = (prediction.model or preview.tool)[:LONGEST_MODEL]
+                    helping.keep(
+                        item,
+                        [proposal],
+                        source=Proposal.Source.RULES if maker == helping.RULES else Proposal.Source.MODEL,
+                        maker=maker,
+                        now=min(prediction.at or now, now),
+                    )
 
-    def _new_source(self) -> Source:
+    def _new_source(self, pages: HiddenPages) -> Source:
         """A source of the examples of the tasks, which the reader has laid on disk."""
         mapping, written = self.preview.mapping, Rows.read(examples_of(self.file.rows))
 
@@ -433,9 +496,10 @@ class _Import:
             by=self.by,
             now=self.now,
             reading=first,
+            pages=pages,
         ).source
 
-    def _labels(self, tasks: Sequence[CheckedTask], source: Source, task_type: TaskType) -> Iterator[Label]:
+    def _labels(self, tasks: Iterable[CheckedTask], source: Source, task_type: TaskType) -> Iterator[Label]:
         """The responses as labels, numbered from 1."""
         mapping, latest = self.preview.mapping, self.now + timedelta(days=1)
         given = ((task, response) for task in tasks for response in task.responses)

@@ -158,6 +158,18 @@ def make_items(
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
+    items = queue.add_items(batch, new_items(batch, examples, inputs, size))
+    if batch.strategy == "split" and batch.opened_at is not None:
+        shares.hand_out(batch=batch, by=None, now=timezone.now(), items=items)
+    elif batch.strategy == "everyone" and batch.opened_at is not None:
+        left_over.fit(batch, now=timezone.now(), items=items)
+    return len(items)
+
+
+def new_items(
+    batch: Batch, examples: Sequence[int], inputs: dict[str, str] | None = None, size: int | None = None
+) -> Iterator[NewItem]:
+    """The items that `make_items` makes, which nobody has written yet."""
     task, here = batch.task(), Item.objects.filter(batch=batch)
     known = frozenset(items_elsewhere(batch).values_list("example_id", flat=True))
     examples = [key for key in starting_points(task, examples) if key not in known]
@@ -168,13 +180,7 @@ def make_items(
             there.update(here.filter(example__in=some).values_list("example_id", flat=True))
         examples = [key for key in examples if key not in there]
     wanted = _wanted(batch, task, examples, size) if isinstance(task, Preparing) else map(_Wanted, examples)
-    new = _new_items(task, itertools.islice(wanted, size), inputs or {}, first=last + 1)
-    items = queue.add_items(batch, new)
-    if batch.strategy == "split" and batch.opened_at is not None:
-        shares.hand_out(batch=batch, by=None, now=timezone.now(), items=items)
-    elif batch.strategy == "everyone" and batch.opened_at is not None:
-        left_over.fit(batch, now=timezone.now(), items=items)
-    return len(items)
+    return _new_items(task, itertools.islice(wanted, size), inputs or {}, first=last + 1)
 
 
 def items_elsewhere(batch: Batch) -> QuerySet[Item]:

@@ -356,7 +356,7 @@ class TestPages:
     def killed(self, world: World, monkeypatch: pytest.MonkeyPatch) -> Batch:
         """A batch into which an import was killed after the first of its four pages."""
         batch = world.batch(overlap=2)
-        monkeypatch.setattr(written_pages, "PAGE", 1)
+        monkeypatch.setattr(written_pages, "ROWS", 1)
         with monkeypatch.context() as patched:
             stage = pages._stage_page
 
@@ -386,7 +386,7 @@ class TestPages:
     ) -> None:
         (first,) = StagedLabel.objects.values_list("pk", "assignment_public_id")
         staged: list[list[tuple[int, str]]] = []
-        publish = pages._publish
+        publish = pages.publish
 
         def publish_and_note(*given: Any) -> None:
             staged.append(
@@ -394,7 +394,7 @@ class TestPages:
             )
             publish(*given)
 
-        monkeypatch.setattr(pages, "_publish", publish_and_note)
+        monkeypatch.setattr(pages, "publish", publish_and_note)
         done = write(killed, LABELS)
 
         assert done.new == 4
@@ -426,7 +426,7 @@ class TestPages:
     def test_pages_of_another_size_go_on_within_a_page(
         self, killed: Batch, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(written_pages, "PAGE", 3)
+        monkeypatch.setattr(written_pages, "ROWS", 3)
         write(killed, LABELS)
         assert counted(killed)["annotations"] == 4
         assert list(findings()) == []
@@ -434,7 +434,7 @@ class TestPages:
     def test_progress_grows_from_checking_to_the_last_page(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(written_pages, "PAGE", 1)
+        monkeypatch.setattr(written_pages, "ROWS", 1)
         monkeypatch.setattr(checks, "ROWS", 1)
         told: list[tuple[int, int]] = []
 
@@ -445,7 +445,7 @@ class TestPages:
 
     def test_a_cancelled_import_leaves_no_page(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         batch = world.batch(overlap=2)
-        monkeypatch.setattr(written_pages, "PAGE", 1)
+        monkeypatch.setattr(written_pages, "ROWS", 1)
         staged: list[int] = []
 
         def cancel(done: int, total: int) -> None:
@@ -473,14 +473,14 @@ class TestPages:
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         numbers: list[int] = []
-        publish = pages._publish
+        publish = pages.publish
 
         def publish_and_count(*given: Any) -> None:
             with CaptureQueriesContext(connection) as statements:
                 publish(*given)
             numbers.append(len(statements))
 
-        monkeypatch.setattr(pages, "_publish", publish_and_count)
+        monkeypatch.setattr(pages, "publish", publish_and_count)
         write(world.batch(overlap=2), LABELS)  # the people are in the project afterwards
         write(
             world.batch(overlap=2), "example,annotator,label\nnu-0,Xenia,extraction\nnu-0,Yuri,extraction\n"
@@ -498,14 +498,14 @@ class TestPages:
     def test_of_two_imports_of_one_batch_at_the_same_time_one_is_told(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        batch, write_pages = world.batch(overlap=2), written_pages.write_pages
+        batch, stage = world.batch(overlap=2), pages.stage
 
-        def meanwhile(*params: Any, **more: Any) -> int:
-            monkeypatch.setattr(written_pages, "write_pages", write_pages)
+        def meanwhile(*params: Any) -> None:
+            monkeypatch.setattr(pages, "stage", stage)
             write(batch, "example,annotator,label\nnu-3,Xenia,extraction\n")
-            return write_pages(*params, **more)
+            stage(*params)
 
-        monkeypatch.setattr(written_pages, "write_pages", meanwhile)
+        monkeypatch.setattr(pages, "stage", meanwhile)
         with pytest.raises(Refused, match="Import the file again"):
             write(batch, LABELS)
         assert counted(batch)["annotations"] == 1
@@ -698,7 +698,7 @@ class TestFilesThatAreReadAPageAtATime:
     @pytest.fixture(autouse=True)
     def _small_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(checks, "ROWS", 1)
-        monkeypatch.setattr(written_pages, "PAGE", 1)
+        monkeypatch.setattr(written_pages, "ROWS", 1)
 
     def test_room_that_an_earlier_page_takes_is_gone(self, world: World) -> None:
         found = labels.look(batch=world.batch(overlap=1), text=LABELS)

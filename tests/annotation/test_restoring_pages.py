@@ -15,9 +15,8 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from annotation import access, jobs
+from annotation import access, jobs, written_pages
 from annotation.journeys import restoring
-from annotation.journeys.restoring import hidden_pages
 from annotation.models import Annotation, Batch, Job, Project, Source
 from annotation.refusals import Refused
 from annotation.releases import release_files
@@ -45,8 +44,8 @@ def rows() -> dict[str, int]:
 
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hidden_pages, "ROWS", 4)
-    monkeypatch.setattr(hidden_pages, "CLEARING", math.inf)
+    monkeypatch.setattr(written_pages, "ROWS", 4)
+    monkeypatch.setattr(written_pages, "CLEARING", math.inf)
 
 
 @pytest.fixture
@@ -57,14 +56,14 @@ def restore(empty: Project, world: World, archive: Path) -> Job:
 def pages_until(number: int, act: Any) -> Any:
     """Let `act` happen before so many pages were written."""
     begun = iter(range(number))
-    renew = hidden_pages.HiddenPages.renew
+    renew = written_pages.HiddenPages.renew
 
-    def counted(self: hidden_pages.HiddenPages) -> None:
+    def counted(self: written_pages.HiddenPages) -> None:
         if next(begun, None) is None:
             act()
         renew(self)
 
-    return patch.object(hidden_pages.HiddenPages, "renew", counted)
+    return patch.object(written_pages.HiddenPages, "renew", counted)
 
 
 def number_of_pages(job: Job) -> int:
@@ -76,7 +75,7 @@ def number_of_pages(job: Job) -> int:
         count += 1
 
     keep_file = patch.dict(jobs.AFTERWARDS, {"restore": lambda job: None})
-    with undone(), keep_file, patch.object(hidden_pages.HiddenPages, "renew", counting):
+    with undone(), keep_file, patch.object(written_pages.HiddenPages, "renew", counting):
         jobs.run(job.pk)
     return count
 
@@ -94,7 +93,7 @@ def test_a_killed_restore_is_seen_by_nobody_and_then_cleared(
 
     with (
         pages_until(int(pages * share), kill),
-        patch.object(hidden_pages.HiddenPages, "abandon"),
+        patch.object(written_pages.HiddenPages, "abandon"),
         pytest.raises(Killed),
     ):
         jobs.run(restore.pk)
@@ -108,11 +107,11 @@ def test_a_killed_restore_is_seen_by_nobody_and_then_cleared(
     assert not Source.objects.ready().filter(project=empty).exists()
     assert not Batch.objects.filter(project=empty, opened_at__isnull=False).exists()
     jobs.cancel(restore)
-    restoring.clear_abandoned()
+    written_pages.clear_abandoned()
     assert rows() != before  # its process may live
 
     Project.objects.filter(pk=empty.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
-    restoring.clear_abandoned()
+    written_pages.clear_abandoned()
 
     assert rows() == before
     assert client.get("/projects/empty/").status_code == 200
@@ -123,7 +122,7 @@ def test_a_restore_whose_worker_was_killed_is_done_anew(restore: Job, empty: Pro
     def kill() -> None:
         raise Killed
 
-    with pages_until(30, kill), patch.object(hidden_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with pages_until(30, kill), patch.object(written_pages.HiddenPages, "abandon"), pytest.raises(Killed):
         jobs.run(restore.pk)
     assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
 
@@ -268,15 +267,15 @@ def test_what_a_killed_restore_left_is_cleared_some_at_a_time(
         raise Killed
 
     before = rows()
-    with pages_until(30, kill), patch.object(hidden_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with pages_until(30, kill), patch.object(written_pages.HiddenPages, "abandon"), pytest.raises(Killed):
         jobs.run(restore.pk)
     jobs.cancel(restore)
     Project.objects.filter(pk=empty.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
-    monkeypatch.setattr(hidden_pages, "CLEARING", 0)  # a page at a time
+    monkeypatch.setattr(written_pages, "CLEARING", 0)  # a page at a time
 
     rounds = 0
     while Project.objects.filter(restoring_at__isnull=False).exists():
-        restoring.clear_abandoned()
+        written_pages.clear_abandoned()
         rounds += 1
         assert rounds < 200
 

@@ -124,7 +124,6 @@ def test_a_job_that_meets_a_transient_error_keeps_its_upload(
     def breaks(job: Job, progress: jobs.Progress) -> Any:
         if when == "in its course":
             monkeypatch.setattr(jobs.Progress, "__call__", locked)
-            monkeypatch.setattr(jobs.Progress, "beside_the_transaction", locked)
         real(job, progress)
         locked()
 

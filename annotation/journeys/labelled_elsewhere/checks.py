@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext, ngettext
 
 from annotation.bulk import among
@@ -85,7 +86,6 @@ def check(
     *, batch: Batch, labels: Iterable[Label], name: str, rows: Path, progress: Callable[[int], None]
 ) -> Checked:
     """Check labels of the file `name` against the batch, and write those that are new to `rows`."""
-    require_takes_labels(batch)
     checked, items, task = Checked(rows), _Items(batch), batch.task()
     with Rows.written(rows) as written:
         for number, label in enumerate(items.loaded(labels), 1):
@@ -187,7 +187,11 @@ class _Items:
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self.sources = dict(Source.objects.filter(project=batch.project_id).values_list("pk", "name"))
+        sampled = Q(
+            public_id__in=batch.sampling.get("sources", ())
+        )  # also one that is not in the project yet
+        sources = Source.objects.filter(Q(project=batch.project_id) | sampled)
+        self.sources = dict(sources.values_list("pk", "name"))
         self.by_example: dict[str, list[_Item]] = defaultdict(list)
         self.room: Counter[int] = Counter()
         self.decided: set[int] = set()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, QuerySet, Value
 
-from annotation import bulk, events, jobs, written_pages
+from annotation import bulk, events, jobs
 from annotation.journeys.labelled_elsewhere.checks import Checked
 from annotation.models import (
     Annotation,
@@ -31,43 +31,45 @@ from annotation.models import (
 from annotation.quality import guidance
 from annotation.refusals import Refused, refuse
 from annotation.work.places import due_at, have_them_counted
+from annotation.written_pages import Pages, Progress
 from tableqa.readers.ingestion import checksum_of
 
 UNDO_WINDOW: Final = timedelta(seconds=60)
 """As after any submission: until then the item is not resolved."""
 
 
-def write(
-    *, batch: Batch, checked: Checked, by: Person | None, now: datetime, progress: written_pages.Progress
-) -> None:
+def write(*, batch: Batch, checked: Checked, by: Person | None, now: datetime, progress: Progress) -> None:
     """Write the new labels: all of them, or none. Raises Refused.
 
     Where the process is killed, nothing of them is visible; the same labels go on where it stopped.
     """
-    staged = _begin(batch, checked, now)
-    numbers = {name: number for number, name in enumerate(sorted(checked.annotators))}
-
-    def stage(page: Sequence[Any], start: int) -> None:
-        _stage_page(staged, start, page, numbers, now)
-
+    staged = begin(batch, checked, now)
     try:
-        written_pages.write_pages(checked.rows, stage, checked.new, progress, done=staged.staged)
-        _publish(batch, staged, checked, by, now)
+        stage(staged, checked, Pages(progress, checked.new, staged.staged), now)
+        with bulk.large_cache(), transaction.atomic():
+            publish(batch, staged, checked, by, now)
+            progress(checked.new, checked.new)
     except (Refused, jobs.Cancelled):
         LabelImport.objects.filter(pk=staged.pk).delete()
         raise
 
 
-def _begin(batch: Batch, checked: Checked, now: datetime) -> LabelImport:
+def stage(staged: LabelImport, checked: Checked, pages: Pages, now: datetime) -> None:
+    """Write the pages of an import that are not there yet. Raises Refused and Cancelled."""
+    numbers, start = {name: number for number, name in enumerate(sorted(checked.annotators))}, staged.staged
+    for page in pages.of_rows(checked.rows, start):
+        _stage_page(staged, start, page, numbers, now)
+        start += len(page)
+    have_them_counted(StagedLabel)
+
+
+def begin(batch: Batch, checked: Checked, now: datetime) -> LabelImport:
     """The import of these labels: a new one, or one that did not finish."""
     digest = checksum_of([checked.rows], None, {})
     with transaction.atomic():
         locked = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk)
         if locked.version != batch.version:
-            refuse(
-                "import_failed",
-                "The definition of the task type changed during the import. Import the file again.",
-            )
+            refuse_changed_definition()
         LabelImport.objects.filter(batch=batch).exclude(digest=digest).delete()
         staged, is_new = LabelImport.objects.get_or_create(
             batch=batch, digest=digest, defaults={"started_at": now}
@@ -124,32 +126,35 @@ def _stage_page(
     held.save(update_fields=["staged"])
 
 
-def _publish(batch: Batch, staged: LabelImport, labels: Checked, by: Person | None, now: datetime) -> None:
-    """Make all labels visible in one transaction, and drop their pages.
+def refuse_changed_definition() -> NoReturn:
+    """Raise Refused(import_failed): responses were checked against a definition that is not the present one."""
+    refuse(
+        "import_failed", "The definition of the task type changed during the import. Import the file again."
+    )
+
+
+def publish(batch: Batch, staged: LabelImport, labels: Checked, by: Person | None, now: datetime) -> None:
+    """Make all labels visible in the caller's transaction, and drop their pages.
 
     In the order of the queue: items, tallies by person, then assignments and their places. Rows are made of rows by the
     database, so that the transaction is short.
     """
-    have_them_counted(StagedLabel)
-    with bulk.large_cache(), transaction.atomic():
-        if LabelImport.objects.select_for_update().filter(pk=staged.pk).first() is None:
-            return  # somebody who imported the same file at the same time has made them visible
-        guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
-        items = staged.labels.values("item_key")
-        _lock(Item.objects.filter(pk__in=items).order_by("pk"))
-        if Decision.objects.filter(item__in=items).exists():
-            refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
-        people = {
-            name: _person(batch, name, name in labels.simulated, now) for name in sorted(labels.annotators)
-        }
-        for name, person in sorted(people.items(), key=lambda named: named[1].pk):
-            tally, _ = Tally.objects.get_or_create(batch=batch, person=person)
-            Tally.objects.filter(pk=tally.pk).update(submitted=F("submitted") + labels.annotators[name])
-            staged.annotators.filter(name=name).update(person_key=person.pk)
-        _submit_all(batch, staged, labels.new, by, guidelines, now)
-        _count(staged, due_at(batch, now + UNDO_WINDOW))
-        events.log(batch, batch.state, "labels imported", by=by, now=now)
-        staged.delete()
+    if LabelImport.objects.select_for_update().filter(pk=staged.pk).first() is None:
+        return  # somebody who imported the same file at the same time has made them visible
+    guidelines = guidance.ensure(project=batch.project, task=batch.task(), now=now)
+    items = staged.labels.values("item_key")
+    _lock(Item.objects.filter(pk__in=items).order_by("pk"))
+    if Decision.objects.filter(item__in=items).exists():
+        refuse("decided", "An item was decided meanwhile. Check the file again. No labels were imported.")
+    people = {name: _person(batch, name, name in labels.simulated, now) for name in sorted(labels.annotators)}
+    for name, person in sorted(people.items(), key=lambda named: named[1].pk):
+        tally, _ = Tally.objects.get_or_create(batch=batch, person=person)
+        Tally.objects.filter(pk=tally.pk).update(submitted=F("submitted") + labels.annotators[name])
+        staged.annotators.filter(name=name).update(person_key=person.pk)
+    _submit_all(batch, staged, labels.new, by, guidelines, now)
+    _count(staged, due_at(batch, now + UNDO_WINDOW))
+    events.log(batch, batch.state, "labels imported", by=by, now=now)
+    staged.delete()
 
 
 def _lock(rows: QuerySet[Any]) -> None:

@@ -5,7 +5,7 @@ Ids of batches, items, responses and outcomes are those of the release. Where on
 (the original project is still here), all of them are new: the project is then a copy, equal but for its ids.
 
 Uploads are unpacked and verified in a process of their own (`annotation.releases.checked_release`). Its checked records are
-written in pages that nobody sees until the last one (`hidden_pages`).
+written in pages that nobody sees until the last one (`annotation.written_pages`).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from annotation import bulk, events, jobs, sandbox, uploads
-from annotation.journeys.restoring.hidden_pages import HiddenPages, Progress, clear_abandoned, require_empty
 from annotation.journeys.restoring.responses import Decisions
 from annotation.models import Batch, Example, Job, Person, Project, Source, Upload
 from annotation.refusals import Refused, refuse
 from annotation.releases import checked_release, release_files
 from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.release_files import Difference
+from annotation.written_pages import HiddenPages, Progress, clear_abandoned, require_empty
 from tableqa.language import Translated, shown
 from tableqa.readers.ingestion import ReadRequest
 
-__all__ = ["LOSSES", "Restored", "clear_abandoned", "restore", "start_restore", "summary_of"]
+__all__ = ["LOSSES", "Restored", "restore", "start_restore", "summary_of"]
 
 LOSSES: Final = (
     gettext_noop(
@@ -239,4 +239,7 @@ def _read_apart(name: str, request: ReadRequest, beat: Callable[[int], None]) ->
     return CheckedRelease(**sandbox.call("check_release", request, beat, name=name, seconds=seconds))
 
 
-jobs.afterwards("restore")(uploads.forget_if_done)
+@jobs.afterwards("restore")
+def _tidy(job: Job) -> None:
+    uploads.forget_if_done(job)
+    clear_abandoned(job)

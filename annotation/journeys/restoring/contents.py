@@ -13,7 +13,6 @@ from typing import Any
 from django.db.models import Count
 
 from annotation import bulk, events
-from annotation.journeys.restoring.hidden_pages import HiddenPages, chunks
 from annotation.models import (
     Annotation,
     Batch,
@@ -38,6 +37,7 @@ from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MANIFEST, TRIES, Difference
 from annotation.releases.task_records import definition_of
 from annotation.work import lineage
+from annotation.written_pages import HiddenPages, chunks
 from tableqa.perturbations import count
 
 Record = dict[str, Any]

@@ -17,11 +17,11 @@ from django.utils.crypto import get_random_string
 from django_tasks_db.management.commands.db_worker import Worker
 from prometheus_client import start_http_server
 
-from annotation import jobs, metrics
+from annotation import jobs, metrics, written_pages
 from annotation.database import limits
 from annotation.explorer import index
 from annotation.help import asking, predicting, proposing
-from annotation.journeys import adjudicating, restoring
+from annotation.journeys import adjudicating
 from annotation.management.commands._escaping import BaseCommand
 from annotation.management.commands.migrate import require_compatible_database
 
@@ -161,7 +161,7 @@ def _keep_house(stop: threading.Event) -> None:
             lambda: jobs.reap(now=jobs.clock()),
             lambda: adjudicating.resolve_due(now=timezone.now()),
             lambda: predicting.look_after(now=timezone.now()),
-            restoring.clear_abandoned,
+            written_pages.clear_abandoned,
         ]
         if time.monotonic() >= look:
             tasks.append(lambda: adjudicating.look_after_open(now=timezone.now()))

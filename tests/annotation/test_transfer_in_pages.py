@@ -1,0 +1,246 @@
+"""Responses of other tools are written in pages that nobody sees, and leave nothing where an import does not end."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation import access, jobs, uploads, written_pages
+from annotation.doctor import findings
+from annotation.journeys import defining
+from annotation.models import Annotation, Batch, Job, Project, Proposal, Source
+from annotation.refusals import Refused
+from annotation.transfer import responses
+from annotation.transfer.mapping import ImportMapping
+from tests.annotation.cast import NOON, World
+from tests.annotation.test_restoring_pages import Killed, rows
+from tests.annotation.test_transfer import annotation, choice, label_studio, look, task, write
+
+pytestmark = pytest.mark.both
+PEOPLE = ("xenia@example.org", "yuri@example.org")
+
+
+def tasks(number: int, label: str = "label") -> list[dict[str, Any]]:
+    """Tasks with a response of each person, and a prediction of a model."""
+    said = [annotation(person, choice(label, "extraction")) for person in PEOPLE]
+    predicted = {"model_version": "m1", "score": 0.5, "result": [choice(label, "reasoning")]}
+    return [{**task(at, *said), "predictions": [predicted]} for at in range(1, number + 1)]
+
+
+@pytest.fixture(autouse=True)
+def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written_pages, "ROWS", 2)
+    monkeypatch.setattr(written_pages, "CLEARING", math.inf)
+    monkeypatch.setattr(jobs, "_queue", lambda job: None)
+
+
+@pytest.fixture(params=["label", "of_film"])
+def job(request: pytest.FixtureRequest, world: World) -> Job:
+    """An import of six tasks: of an installed task type, or of one that is made from the file."""
+    return start(world, tasks(6, request.param))
+
+
+def start(world: World, described: list[dict[str, Any]], mapping: ImportMapping = ImportMapping()) -> Job:  # noqa: B008
+    file = SimpleUploadedFile("export.json", json.dumps(described).encode())
+    upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
+    return responses.start(
+        project=world.project,
+        upload=upload,
+        tool="label_studio",
+        mapping=mapping,
+        by=world.mara,
+        now=timezone.now(),
+    )
+
+
+def kill() -> None:
+    raise Killed
+
+
+def before_page(number: int, act: Callable[[], None]) -> Any:
+    """Let `act` happen in the transaction of the page with this number, and do nothing in those behind it."""
+    count = 0
+    renew = written_pages.HiddenPages.renew
+
+    def counted(self: written_pages.HiddenPages) -> None:
+        nonlocal count
+        renew(self)
+        count += 1
+        if count == number:
+            act()
+
+    return patch.object(written_pages.HiddenPages, "renew", counted)
+
+
+def run_killed(job: Job, at: int) -> None:
+    """Run the job until its process is killed in this page."""
+    dead = patch.object(written_pages.HiddenPages, "abandon")
+    with before_page(at, kill), dead, pytest.raises(Killed):
+        jobs.run(job.pk)
+
+
+PAGES = 3 + 1 + 3 + 3 + 6 + 1
+"""Those of examples, of the batch, of items, of proposals and of responses, and what makes them visible."""
+
+
+@pytest.mark.parametrize("at", [1, 4, 6, 9, PAGES - 1, PAGES])
+def test_a_killed_import_is_seen_by_nobody_and_then_cleared(
+    job: Job, world: World, client: Client, at: int
+) -> None:
+    before, batches = rows(), Batch.objects.count()
+    run_killed(job, at)
+
+    client.force_login(world.mara)
+    (hidden,) = Project.objects.exclude(pk=world.project.pk)
+    assert client.get(reverse("project", args=[hidden.slug])).status_code == 404
+    assert hidden not in access.projects(access.Actor(world.mara))
+    assert list(world.project.sources.all()) == [world.source]
+    assert (world.project.batches.count(), defining.newest(world.project)) == (batches, {})
+    assert world.project.events.count() == before["Event"]
+    assert not Annotation.objects.exists()
+    assert not Source.objects.ready().exclude(pk=world.source.pk).exists()
+
+    jobs.cancel(job)
+    written_pages.clear_abandoned()
+    assert Project.objects.filter(pk=hidden.pk).exists()  # its process may live
+    Project.objects.filter(pk=hidden.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
+    written_pages.clear_abandoned()
+    assert rows() == before
+
+
+@pytest.mark.parametrize("at", [4, PAGES - 1, PAGES])
+def test_an_import_whose_worker_was_killed_is_done_anew_and_once(job: Job, world: World, at: int) -> None:
+    run_killed(job, at)
+    assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
+
+    assert jobs.run(job.pk) == "done", Job.objects.get(pk=job.pk).error
+
+    assert (Annotation.objects.count(), Proposal.objects.count()) == (12, 6)
+    assert [batch.state for batch in world.project.batches.all()] == ["closed"]
+    assert world.project.sources.ready().count() == 2
+    assert list(Project.objects.all()) == [world.project]
+    assert list(findings()) == []
+
+
+def test_a_worker_that_was_taken_for_lost_writes_no_further_page(job: Job, world: World) -> None:
+    def begin_anew() -> None:
+        jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER)
+        assert jobs.run(job.pk) == "done"
+
+    with before_page(9, begin_anew):
+        jobs.run(job.pk)
+
+    assert (Annotation.objects.count(), Proposal.objects.count()) == (12, 6)
+    assert list(Project.objects.all()) == [world.project]
+    assert list(findings()) == []
+
+
+@pytest.mark.parametrize("at", [1, 6, PAGES - 1])
+def test_a_cancelled_import_leaves_nothing(job: Job, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    before = rows()
+    monkeypatch.setattr(jobs, "BEAT", 0)
+
+    with before_page(at, lambda: jobs.cancel(job)):
+        assert jobs.run(job.pk) == "cancelled"
+
+    assert rows() == before
+
+
+def test_an_import_that_is_cancelled_while_it_waits_for_another_attempt_leaves_nothing(job: Job) -> None:
+    before = rows()
+    run_killed(job, 9)
+    jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER)
+    job.refresh_from_db()
+
+    jobs.cancel(job)
+
+    assert rows() == before
+
+
+def test_progress_grows_with_every_page_and_ends_with_what_makes_them_visible(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(jobs.Progress, "__call__", lambda self, *numbers: told.append(numbers))
+
+    jobs.run(job.pk)
+
+    written = [done for done, total in told if total]
+    assert {total for _, total in told} == {0, 12}
+    assert written == sorted(written)
+    assert len(set(written)) > 8
+    assert (written.count(12), written[-1]) == (1, 12)
+
+
+def test_what_makes_pages_visible_has_as_many_statements_for_any_number_of_responses(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers: list[int] = []
+    publish = responses._Import._publish
+
+    def counted(self: Any, *written: Any) -> None:
+        with CaptureQueriesContext(connection) as statements:
+            publish(self, *written)
+        numbers.append(len(statements))
+
+    monkeypatch.setattr(responses._Import, "_publish", counted)
+    for number in (1, 3, 20):  # the people are in the project after the first
+        jobs.run(
+            start(world, tasks(number), mapping=ImportMapping(source=f"s{number}", batch=f"b{number}")).pk
+        )
+
+    assert numbers[1] == numbers[2]
+    assert Annotation.objects.count() == 48
+
+
+def test_a_preview_of_all_responses_leaves_nothing(world: World, tmp_path: Path) -> None:
+    before = rows()
+
+    preview = look(world, label_studio(tmp_path, *tasks(6, "of_film")))
+
+    assert (preview.imported, preview.items, preview.proposals, preview.problems) == (12, 6, 6, [])
+    assert rows() == before
+
+
+def test_a_task_type_that_changes_meanwhile_is_refused(world: World, tmp_path: Path) -> None:
+    write(world, label_studio(tmp_path, *tasks(1, "of_film")), source="first", batch="first")
+    (defined,) = defining.newest(world.project).values()
+    changed = {**defined.data, "title": "Another title"}
+    before = rows()
+
+    def change() -> None:
+        defining.define(project=world.project, name=defined.name, data=changed, by=world.mara, now=NOON)
+
+    described = label_studio(tmp_path, *tasks(6, "of_film"))
+    with before_page(9, change), pytest.raises(Refused, match="changed during the import"):
+        write(world, described, source="second", batch="second", task_type=defined.name)
+
+    assert rows()["Annotation"] == before["Annotation"]
+    assert rows()["Project"] == 1
+    assert list(findings()) == []
+
+
+def test_a_batch_or_source_of_the_name_that_appears_meanwhile_is_kept(world: World, tmp_path: Path) -> None:
+    described = label_studio(tmp_path, *tasks(6))
+
+    with (
+        before_page(9, lambda: world.batch(name="taken")),
+        pytest.raises(Refused, match="already has a batch"),
+    ):
+        write(world, described, batch="taken")
+
+    assert [batch.name for batch in Batch.objects.all()] == ["taken"]
+    assert not Annotation.objects.exists()
+    assert list(Project.objects.all()) == [world.project]
