@@ -22,7 +22,6 @@ from django.utils import timezone
 from annotation import backing_up, inventory, jobs, migration_state, uploads
 from annotation.evaluation import evaluation_runs
 from annotation.journeys.adjudicating import DECIDABLE
-from annotation.journeys.importing import LOST
 from annotation.journeys.releasing import folder
 from annotation.models import (
     Assignment,
@@ -50,6 +49,7 @@ from annotation.models import (
 from annotation.refusals import Refused
 from annotation.releases.release_files import MANIFEST, Difference, read_manifest
 from annotation.work import accounting, queue
+from annotation.written_pages import LOST
 from tableqa.canonical import digest, file_digest
 
 OVERDUE = timedelta(hours=1)
@@ -366,7 +366,7 @@ def _sources() -> Iterator[str]:
     for source in Source.objects.filter(ready_at__isnull=True, started_at__lt=before):
         yield SelfHealing(
             f"an import of {source.name} started at {source.started_at:%Y-%m-%d %H:%M} did not finish; "
-            "its data is hidden, and the next import with this name removes it"
+            "its data is hidden, and a worker removes it"
         )
     for labels in LabelImport.objects.filter(started_at__lt=before).select_related("batch"):
         yield SelfHealing(

@@ -22,7 +22,7 @@ from django.utils.translation import gettext
 from annotation import jobs, sandbox
 from annotation.models import Job, Person, Project, Upload
 from annotation.refusals import refuse
-from annotation.written_pages import Progress
+from annotation.written_pages import Progress, clear_abandoned
 from tableqa.readers.ingestion import ReadRequest, ReadResult
 
 KEPT = timedelta(days=7)
@@ -146,8 +146,9 @@ def forget_of(job: Job) -> None:
     forget(Upload.objects.filter(pk=job.ids.get("upload")))
 
 
-def forget_if_done(job: Job) -> None:
-    """Delete the upload of a job once the job is done. After a failure it stays for another attempt."""
+def tidy_up(job: Job) -> None:
+    """Delete the upload of a job that is done, and pages of one that ended otherwise. Then the upload stays for another."""
+    clear_abandoned(job)
     if Job.objects.filter(pk=job.pk, state=Job.State.DONE).exists():
         forget_of(job)
 

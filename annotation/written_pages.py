@@ -3,7 +3,8 @@
 Each page is a short transaction, so that nobody who submits waits for long. What makes all pages visible is one more short
 transaction of whoever imports.
 
-Pages of a release fill its project, those of responses a project of their own (`apart`), from which they move at the end.
+Pages of a release fill its project, those of examples and responses a project of their own (`apart`), from which they move
+at the end. Labels of a batch are in tables that only their import reads.
 `Project.restoring_at` is the time of the last page. While it is set, `annotation.access` gives the project to nobody. It is
 also what a process holds the project by: whoever finds another time there has lost it to somebody else.
 """

@@ -1,8 +1,8 @@
-"""Examples in: from a reader's files to a Source that is invisible until it is whole.
+"""Examples in: from a reader's files to a Source, in pages that nobody sees until it is whole.
 
 Two passes. The first reads everything (`tableqa.readers.ingestion`), in a process of its own where files were uploaded: it
 finds the bad line and the repeated id, and lays what can be imported on disk as rows. The second compares these with what
-was imported before and writes what is new, 1,000 examples a transaction.
+was imported before and writes what is new (`annotation.written_pages`).
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
-from annotation import bulk, events, immutable, jobs, sandbox, uploads
+from annotation import bulk, events, jobs, sandbox, uploads
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as, require_storable
 from annotation.work import continued_sources, previewing
-from annotation.written_pages import HiddenPages, Pages, Progress
+from annotation.written_pages import HiddenPages, Progress, apart, clear_abandoned
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields
@@ -41,9 +42,6 @@ LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*( AND [A-Za-z0-9][A-Za-z0-9.+-]
 SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 MOST_SHOWN = 100
 """Numbered ids that the record of a job keeps."""
-LOST = timedelta(hours=1)
-"""An import that has not finished after this long was killed; the next one clears it away."""
-
 MOST_FOR_LOSSES = 200
 """Examples by which it is known what a source does not keep."""
 
@@ -107,18 +105,21 @@ def import_examples(
     good_only: bool = False,
     rest: Path | None = None,
     by_command: bool = False,
+    only_check: bool = False,
     said: Mapping[str, str] | None = None,
     by: Person | None = None,
     files: uploads.UploadedFiles | None = None,
     reading: sandbox.Reading = read_all,
     progress: Progress = lambda done, total: None,
+    job: Job | None = None,
     pages: HiddenPages | None = None,
 ) -> Imported:
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
     name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). by_command: fixes
-    may name options of the command. `said` is how a study file names path and tables. files: uploaded ones.
-    pages: a new source stays in their project, and is not ready, until `publish`.
+    may name options of the command. only_check: nothing is written, `examples` is how many an import would take. `said` is
+    how a study file names path and tables. files: uploaded ones. job: the one that imports. pages: a new source stays in
+    their project, and is not ready, until `publish`.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
     is left behind then.
@@ -126,39 +127,50 @@ def import_examples(
     choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
     require_storable(dict(said or {}))
     _check_choices(reader, choices)
-    _discard_unfinished(project, choices.name, started_at__lt=now - LOST)
     _refuse_another_format(project, choices.name, reader)
     continued = continued_sources.continued(project, choices.name, reader, path)
     earlier = Source.objects.ready().filter(project=project, name=choices.name)
     with uploads.room(files) as folder:
-        request = _read_request(folder, reader, path, tables, choices, rest, files, by_command, continued)
-        request = replace(request, known=tuple(earlier.values_list("checksum", flat=True)))
+        request = ReadRequest(
+            reader,
+            str(path),
+            str(folder / "rows.jsonl"),
+            tables=str(tables) if tables else None,
+            rest=str(rest or ""),
+            fields=choices.fields,
+            split=split,
+            limit=limit,
+            by_command=by_command,
+            # A command takes the columns of the source that it continues; a page has asked for them.
+            inherited=continued.how.get("fields", {}) if by_command and continued is not None else {},
+            known=() if only_check else tuple(earlier.values_list("checksum", flat=True)),
+            **(files.for_request() if files is not None else {}),
+        )
         read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
             return Imported(same, same.examples_count, same.tables_count, new=False)
-        _refuse_problems(read, choices.good_only)
+        _refuse_problems(read, choices.good_only and not only_check)
         rows, number = Path(request.rows), read.number
         if earlier.exists():
             rows, number = _new_rows(project, choices.name, rows, path)
-            if not number:
+            if not number and not only_check:
                 newest = earlier.latest("ready_at")
                 return Imported(newest, newest.examples_count, newest.tables_count, new=False)
+        if only_check:
+            return Imported(Source(), read.number, 0, new=False)
         choices = replace(choices, fields=read.fields)
         stated_credit = choices.credit
         if continued is not None:
             choices = _with_credit_of(continued, choices, read.credit)
-        owner = project if pages is None else pages.project
-        source = _begin(owner, reader, path, choices, read.credit, read.checksum, said or {}, by, now)
-        try:
-            _write(source, rows, pages or Pages(progress, number))
+        with nullcontext(pages) if pages is not None else apart(progress, number, job) as hidden:
+            owner = hidden.project
+            source = _begin(owner, reader, path, choices, read.credit, read.checksum, said or {}, by, now)
+            _write(source, rows, hidden)
             if pages is None:
-                with transaction.atomic():
+                with hidden.page():
                     publish(source=source, project=project, by=by)
-                    progress(number, number)
-        except BaseException:
-            discard(source)
-            raise
+                    hidden.progress(number, number)
     return Imported(
         source,
         number,
@@ -169,63 +181,6 @@ def import_examples(
         read_as=read.read_as,
         rejected=read.rejected,
         continues=continued.name if continued is not None and choices.credit != stated_credit else "",
-    )
-
-
-def check_examples(
-    *,
-    project: Project,
-    reader: str,
-    path: Path,
-    choices: Choices,
-    tables: Path | None = None,
-    rest: Path | None = None,
-    by_command: bool = False,
-    files: uploads.UploadedFiles | None = None,
-    reading: sandbox.Reading = read_all,
-    progress: Progress = lambda done, total: None,
-) -> int:
-    """Read all records as an import would, and write none. Returns how many an import would take.
-
-    Raises Refused(import_failed) as `import_examples` does, with all problems in `more`.
-    """
-    choices = replace(choices, name=choices.name.strip() or path.stem)
-    _check_choices(reader, choices)
-    _refuse_another_format(project, choices.name, reader)
-    continued = continued_sources.continued(project, choices.name, reader, path) if by_command else None
-    with uploads.room(files) as folder:
-        request = _read_request(folder, reader, path, tables, choices, rest, files, by_command, continued)
-        read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
-        _refuse_problems(read, good_only=False)
-        if Source.objects.ready().filter(project=project, name=choices.name).exists():
-            _new_rows(project, choices.name, Path(request.rows), path)
-        return read.number
-
-
-def _read_request(
-    folder: Path,
-    reader: str,
-    path: Path,
-    tables: Path | None,
-    choices: Choices,
-    rest: Path | None,
-    files: uploads.UploadedFiles | None,
-    by_command: bool,
-    continued: Source | None,
-) -> ReadRequest:
-    """What is read; a command takes the columns of the source that it continues, a page has asked for them."""
-    return ReadRequest(
-        reader,
-        str(path),
-        str(folder / "rows.jsonl"),
-        tables=str(tables) if tables else None,
-        rest=str(rest or ""),
-        fields=choices.fields,
-        split=choices.split,
-        limit=choices.limit,
-        by_command=by_command,
-        inherited=continued.how.get("fields", {}) if by_command and continued is not None else {},
-        **(files.for_request() if files is not None else {}),
     )
 
 
@@ -367,12 +322,6 @@ def _check_choices(reader: str, choices: Choices) -> None:
         )
 
 
-def _discard_unfinished(project: Project, name: str, **which: Any) -> None:
-    """Remove what imports of this name left behind that did not finish, of `which`."""
-    for source in Source.objects.filter(project=project, name=name, ready_at__isnull=True, **which):
-        discard(source)
-
-
 def publish(*, source: Source, project: Project, by: Person | None) -> None:
     """Make a source visible in its project, in the caller's transaction. Raises Refused(import_failed)."""
     # One import of a project at a time becomes visible: an id stands once under a name.
@@ -391,14 +340,6 @@ def publish(*, source: Source, project: Project, by: Person | None) -> None:
         refuse("import_failed", "Another import has just added the same files.")
     source.refresh_from_db()
     events.log(source, "", "ready", by=by, now=now)
-
-
-def discard(source: Source) -> None:
-    """Remove what an import that did not finish left behind. Tables are shared by digest and stay."""
-    if Source.objects.filter(pk=source.pk, ready_at__isnull=True).exists():
-        with immutable.writable():
-            Example.objects.filter(source=source).delete()
-        Source.objects.filter(pk=source.pk, ready_at__isnull=True).delete()
 
 
 def start_import(
@@ -451,9 +392,9 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
         rest = Path(folder) / rest_name(sent["questions"].name, job.ids["reader"])
         try:
-            if job.ids.get("only_check"):
-                return {"good": _check_uploads(job, sent, rest, progress)}
             done = _import_uploads(job, sent, rest, progress)
+            if job.ids.get("only_check"):
+                return {"good": done.examples}
         except Refused as refused:
             if "problems" in refused.more:
                 refused.more |= _kept_rest(job, rest)
@@ -488,6 +429,7 @@ def _forget_files(job: Job) -> None:
 
     Those of a check stay for the import.
     """
+    clear_abandoned(job)
     if (
         not job.ids.get("only_check")
         and not Job.objects.filter(pk=job.pk, result__has_key="problems").exists()
@@ -515,41 +457,24 @@ def _kept_rest(job: Job, rest: Path) -> dict[str, str]:
     return {"rest": upload.public_id}
 
 
-def _check_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> int:
-    with uploads.for_sandbox(sent["questions"], sent.get("tables")) as files:
-        choices = replace(_choices(job, sent), good_only=False)
-        return check_examples(**_common(job, sent, files, rest, progress), choices=choices)
-
-
 def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> Imported:
     choices = _choices(job, sent)
-    if job.attempts > 1:
-        # What an earlier attempt wrote, whose worker was lost, is in nobody's sight and in nobody's use.
-        which = {"made_by": job.made_by, "started_at__gte": job.made_at}
-        _discard_unfinished(job.project, choices.name.strip(), **which)
     with uploads.for_sandbox(sent["questions"], sent.get("tables")) as files:
         return import_examples(
-            **_common(job, sent, files, rest, progress),
-            **{name: getattr(choices, name) for name in Choices.__dataclass_fields__},
+            project=job.project,
+            reader=job.ids["reader"],
+            path=files.questions,
+            tables=files.tables,
+            **vars(choices),
+            rest=rest,
+            only_check=bool(job.ids.get("only_check")),
+            files=files,
+            reading=partial(sandbox.read, name=sent["questions"].name),
+            progress=progress,
             by=job.made_by,
             now=timezone.now(),
+            job=job,
         )
-
-
-def _common(
-    job: Job, sent: Mapping[str, Upload], files: uploads.UploadedFiles, rest: Path, progress: jobs.Progress
-) -> dict[str, Any]:
-    """What checking and importing uploaded files have in common."""
-    return {
-        "project": job.project,
-        "reader": job.ids["reader"],
-        "path": files.questions,
-        "tables": files.tables,
-        "files": files,
-        "rest": rest,
-        "reading": partial(sandbox.read, name=sent["questions"].name),
-        "progress": progress,
-    }
 
 
 def _choices(job: Job, sent: Mapping[str, Upload]) -> Choices:
@@ -561,7 +486,7 @@ def _choices(job: Job, sent: Mapping[str, Upload]) -> Choices:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _write(source: Source, rows: Path, pages: Pages) -> None:
+def _write(source: Source, rows: Path, pages: HiddenPages) -> None:
     written = 0
     for page in pages.of_rows(rows):
         _write_page(source, page, written)

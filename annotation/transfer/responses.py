@@ -11,9 +11,10 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -29,6 +30,7 @@ from annotation.help import helping
 from annotation.journeys import assigning, defining, importing
 from annotation.journeys.labelled_elsewhere import checks
 from annotation.journeys.labelled_elsewhere import pages as label_pages
+from annotation.journeys.labelled_elsewhere.checks import Checked
 from annotation.models import (
     Batch,
     Job,
@@ -71,20 +73,26 @@ SHOWN: Final = 3
 """Examples of a preview."""
 
 
-def look(
-    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
-) -> Preview:
-    """What an import would do; nothing is written. Raises Refused where the file cannot be read at all."""
-    with uploads.local_input(path, read_responses) as file:
-        return _Import(project, file, tool, mapping, by, now).preview_only()
-
-
 def write(
-    *, project: Project, path: Path, tool: str, mapping: ImportMapping, by: Person | None, now: datetime
+    *,
+    project: Project,
+    path: Path,
+    tool: str,
+    mapping: ImportMapping,
+    by: Person | None,
+    now: datetime,
+    only_look: bool = False,
 ) -> Preview:
-    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`."""
+    """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`.
+
+    only_look: what an import would do; nothing is written, and problems are in the preview.
+    """
     with uploads.local_input(path, read_responses) as file:
-        return _Import(project, file, tool, mapping, by, now).write()
+        imported = _Import(project, file, tool, mapping, by, now)
+        return imported.preview_only() if only_look else imported.write()
+
+
+look = partial(write, only_look=True)
 
 
 # -- in the background ------------------------------------------------------------------------------
@@ -128,10 +136,7 @@ def _of_job(job: Job, file: uploads.InputFile) -> _Import:
     return _Import(job.project, file, job.ids["tool"], mapping, job.made_by, timezone.now())
 
 
-@jobs.afterwards(KIND)
-def _tidy(job: Job) -> None:
-    uploads.forget_if_done(job)
-    written_pages.clear_abandoned(job)
+jobs.afterwards(KIND)(uploads.tidy_up)
 
 
 def _result(done: Preview) -> dict[str, Any]:
@@ -198,15 +203,6 @@ def known_task_types(project: Project) -> dict[str, TaskType]:
     """The task types that responses can be of: those of the project first, then the installed ones that make nothing."""
     defined = {name: row.task() for name, row in defining.newest(project).items()}
     return defined | {key: task for key, task in task_types().items() if not task.making}
-
-
-@dataclass(frozen=True)
-class _Written:
-    """What the pages of an import hold, and its checked responses."""
-
-    source: Source
-    batch: Batch
-    labels: checks.Checked
 
 
 class _Import:
@@ -288,17 +284,17 @@ class _Import:
                     number=len(problems),
                     more={"problems": to_json(problems), "rejected": len(problems)},
                 )
-            staged = label_pages.begin(written.batch, written.labels, self.now)
-            label_pages.stage(staged, written.labels, pages, self.now)
+            source, batch, labels = written
+            staged = label_pages.begin(batch, labels, self.now)
+            label_pages.stage(staged, labels, pages, self.now)
             with bulk.large_cache(), pages.page():
-                self._publish(written, staged)
+                self._publish(source, batch, staged, labels)
                 pages.progress(pages.total, pages.total)
                 if job is not None:
                     jobs.store_result(job, _result(self.preview))
         return self.preview
 
-    @contextmanager
-    def _hidden_pages(self, job: Job | None) -> Iterator[HiddenPages]:
+    def _hidden_pages(self, job: Job | None) -> AbstractContextManager[HiddenPages]:
         """Pages of their own. They count tasks and items, then responses twice: checked, and written."""
         responses = sum(len(task.responses) for task in self.tasks)
         records = 2 * (len(self.tasks) + responses)
@@ -306,8 +302,7 @@ class _Import:
         def progress(done: int, total: int) -> None:
             self.file.progress(done * responses // total, responses)
 
-        with written_pages.apart(progress, records, job) as pages:
-            yield pages
+        return written_pages.apart(progress, records, job)
 
     def _check_credit(self) -> None:
         """Note a URL, licence or citation that a source cannot have."""
@@ -386,7 +381,7 @@ class _Import:
         )
         return self.definition.task()
 
-    def _write(self, pages: HiddenPages) -> _Written | None:
+    def _write(self, pages: HiddenPages) -> tuple[Source, Batch, Checked] | None:
         """Write pages of examples, items and proposals, and check the responses; None: see the problems."""
         preview = self.preview
         task_type = self._task_type(pages)
@@ -429,14 +424,14 @@ class _Import:
             return None
         self._write_proposals(pages, batch, answered, task_type)
         preview.left = sum(task.predictions_count for task in self.tasks) - preview.proposals
-        return _Written(source, batch, report)
+        return source, batch, report
 
-    def _publish(self, written: _Written, staged: LabelImport) -> None:
+    def _publish(self, source: Source, batch: Batch, staged: LabelImport, labels: Checked) -> None:
         """Make all pages visible, in the caller's transaction: few statements, however many responses."""
-        batch, by, now = written.batch, self.by, self.now
+        by, now = self.by, self.now
         Project.objects.select_for_update(no_key=True).filter(pk=self.project.pk).values_list("pk").first()
-        if written.source.ready_at is None:
-            importing.publish(source=written.source, project=self.project, by=by)
+        if source.ready_at is None:
+            importing.publish(source=source, project=self.project, by=by)
         used, row = batch.definition, None
         if used is not None:
             if self.preview.is_new_type:
@@ -446,7 +441,7 @@ class _Import:
                 label_pages.refuse_changed_definition()
         assigning.publish_batch(batch=batch, definition=row, by=by, now=now)
         assigning.open_batch(batch=batch, by=by, now=now)
-        label_pages.publish(batch, staged, written.labels, by, now)
+        label_pages.publish(batch, staged, labels, by, now)
         assigning.close_batch(batch=batch, by=by, now=now)
         self.preview.batch = batch
 

@@ -191,9 +191,7 @@ def test_another_column_that_cannot_be_stored_is_a_problem_of_its_record(
     rest = tmp_path / "rest.jsonl"
 
     with pytest.raises(Refused) as refused:
-        importing.check_examples(
-            project=world.project, reader="own", path=path, choices=importing.Choices(), rest=rest
-        )
+        examples_in(world, path, only_check=True, rest=rest)
     done = examples_in(world, path, good_only=True, name="good")
 
     (problem,) = refused.value.more["problems"]

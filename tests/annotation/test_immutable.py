@@ -154,22 +154,3 @@ def test_other_connections_go_on_refusing_and_flush_of_the_suite_empties_everyth
     call_command("flush", interactive=False)
     assert not Event.objects.exists()
     assert not Example.objects.exists()
-
-
-def test_what_an_unfinished_import_left_can_be_discarded(world: World) -> None:
-    kept = Example.objects.count()
-    half = Source.objects.create(project=world.project, name="half", reader="wtq", started_at=NOON)
-    first = Example.objects.first()
-    assert first is not None
-    Example.objects.create(
-        source=half,
-        external_id="nu-9",
-        position=9,
-        question=first.question,
-        answers=first.answers,
-        stored_table=first.stored_table,
-        table_digest=first.table_digest,
-    )
-    importing.discard(half)
-    assert Example.objects.count() == kept
-    assert not Source.objects.filter(name="half").exists()

@@ -7,16 +7,18 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import doctor, sandbox, uploads
+from annotation import doctor, jobs, sandbox, uploads, written_pages
 from annotation.journeys import importing
-from annotation.models import Example, Job, Source, StoredTable, Upload
+from annotation.models import Example, Job, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused
 from tableqa.readers import READERS, archive, ingestion
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_restoring_pages import Killed
 
 
 def take_in(world: World, path: Path, **more) -> importing.Imported:
@@ -172,18 +174,26 @@ def test_an_upload_reads_nothing_but_itself(world: World, tmp_path: Path) -> Non
     assert not StoredTable.objects.filter(content__header=["the", "key"]).exists()
 
 
-def test_an_import_that_was_killed_is_cleared_away_by_the_next(world: World, tmp_path: Path) -> None:
-    left = Source.objects.create(
-        project=world.project,
-        name="films-dev",
-        reader="wtq",
-        checksum="0" * 64,
-        licence="x",
-        started_at=NOON - 2 * importing.LOST,
-    )
-    assert any("films-dev" in finding for finding in doctor.findings())
-    take_in(world, tmp_path / "films-dev.tsv")
+def test_an_import_that_was_killed_is_seen_by_nobody_and_then_cleared(world: World, tmp_path: Path) -> None:
+    def kill(done: int, total: int) -> None:
+        if done:
+            raise Killed
+
+    with patch.object(written_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+        take_in(world, tmp_path / "films-dev.tsv", name="again", limit=2, progress=kill)
+
+    (left,) = Source.objects.filter(name="again")
+    assert left.examples.count() == 2
+    assert list(world.project.sources.all()) == [world.source]
+    long_ago = jobs.clock() - 2 * written_pages.LOST
+    Source.objects.filter(pk=left.pk).update(started_at=long_ago)
+    assert any("again" in finding for finding in doctor.findings())
+    written_pages.clear_abandoned()
+    assert Source.objects.filter(pk=left.pk).exists()  # its process may live
+    Project.objects.filter(pk=left.project_id).update(restoring_at=long_ago)
+    written_pages.clear_abandoned()
     assert not Source.objects.filter(pk=left.pk).exists()
+    assert list(Project.objects.all()) == [world.project]
 
 
 def test_an_id_stands_once_under_a_name_whoever_imports_at_the_same_time(

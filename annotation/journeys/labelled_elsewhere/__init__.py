@@ -29,7 +29,7 @@ from tableqa.readers.ingestion import Rows
 from tableqa.readers.labels import Columns, Label, read_labels
 from tableqa.readers.rejections import MOST_DESCRIBED, one_sentence
 
-__all__ = ["Columns", "look", "require_takes_labels", "start", "write", "write_checked"]
+__all__ = ["Columns", "look", "require_takes_labels", "start", "write"]
 
 KIND: Final = "import_labels"
 PREVIEW: Final = "preview_labels"
@@ -62,14 +62,6 @@ def _write(
     batch: Batch, file: uploads.InputFile, columns: Columns, by: Person | None, now: datetime
 ) -> Checked:
     checked = _check(batch, file, columns)
-    write_checked(batch=batch, checked=checked, by=by, now=now, progress=file.progress)
-    return checked
-
-
-def write_checked(
-    *, batch: Batch, checked: Checked, by: Person | None, now: datetime, progress: Progress
-) -> None:
-    """Write every new label, or raise Refused with the problems and write none."""
     if checked.problems:
         detail, more = one_sentence(checked.problems[0]), checked.rejected - 1
         reason = phrase("{detail} No labels were imported.", detail=detail)
@@ -81,9 +73,10 @@ def write_checked(
     if checked.new:
 
         def second_half(done: int, total: int) -> None:
-            progress((total + done) // 2, total)
+            file.progress((total + done) // 2, total)
 
         pages.write(batch=batch, checked=checked, by=by, now=now, progress=second_half)
+    return checked
 
 
 @bulk.seldom_collected()
@@ -137,4 +130,4 @@ def _batch(job: Job) -> Batch:
     return Batch.objects.select_related("project").get(pk=job.ids["batch"])
 
 
-jobs.afterwards(KIND)(uploads.forget_if_done)
+jobs.afterwards(KIND)(uploads.tidy_up)

@@ -30,7 +30,7 @@ from annotation.refusals import Refused, refuse
 from annotation.releases import checked_release, release_files
 from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.release_files import Difference
-from annotation.written_pages import HiddenPages, Progress, clear_abandoned, require_empty
+from annotation.written_pages import HiddenPages, Progress, require_empty
 from tableqa.language import Translated, shown
 from tableqa.readers.ingestion import ReadRequest
 
@@ -239,7 +239,4 @@ def _read_apart(name: str, request: ReadRequest, beat: Callable[[int], None]) ->
     return CheckedRelease(**sandbox.call("check_release", request, beat, name=name, seconds=seconds))
 
 
-@jobs.afterwards("restore")
-def _tidy(job: Job) -> None:
-    uploads.forget_if_done(job)
-    clear_abandoned(job)
+jobs.afterwards("restore")(uploads.tidy_up)

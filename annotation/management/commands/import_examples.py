@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +54,6 @@ class Command(RefusingCommand):
             if self.stdout.isatty():
                 self.stdout.write(f"\r{done} of {total}", ending="")
 
-        if options["check"]:
-            self._check(progress, **options)
-            return
         try:
             done = importing.import_examples(
                 project=self.project(options["project"]),
@@ -71,12 +68,16 @@ class Command(RefusingCommand):
                 good_only=options["good_only"],
                 rest=options["rest"],
                 by_command=True,
+                only_check=options["check"],
                 now=timezone.now(),
                 progress=progress,
             )
         except Refused as refused:
             self._list(refused.more)
             raise
+        if options["check"]:
+            self.stdout.write(f"No problems in {done.examples} records. Nothing was imported.")
+            return
         if self.stdout.isatty():
             self.stdout.write("\r", ending="")
         if not done.new:
@@ -105,26 +106,6 @@ class Command(RefusingCommand):
         if done.numbered:
             shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
             self.stdout.write(f"{len(done.numbered)} repeated ids got a number as suffix: {shown}.")
-
-    def _check(self, progress: Callable[[int, int], None], **options: Any) -> None:
-        """Say how many records an import would take, or list the problems."""
-        try:
-            good = importing.check_examples(
-                project=self.project(options["project"]),
-                reader=options["reader"],
-                path=options["path"],
-                tables=options["tables"],
-                choices=importing.Choices(
-                    options["name"], options["split"], options["limit"], dict(options["field"])
-                ),
-                rest=options["rest"],
-                by_command=True,
-                progress=progress,
-            )
-        except Refused as refused:
-            self._list(refused.more)
-            raise
-        self.stdout.write(f"No problems in {good} records. Nothing was imported.")
 
     def _list(self, more: Mapping[str, Any]) -> None:
         """The problems of an import that was refused, and what can be imported nevertheless."""
