@@ -97,15 +97,14 @@ def plan_batch(
     by: Person | None,
     now: datetime,
     pages: HiddenPages | None = None,
-    definition: TaskTypeDefinition | None = None,
 ) -> Batch:
     """Create a batch over a seeded sample of the sources' examples, or one that takes items from another batch.
 
     `terms` are those of `annotation.terms.TERMS` that differ from their defaults. Examples that the task type has no use
     for (`TaskType.prepare`) and items of the qualification that the batch requires are left out of the sample.
     With `loop_right_only` the items are drawn by a job (`draw`). With `pages`, the row is in their project until
-    `publish_batch`, while the batch that is returned has the project that it is for. definition: that of the task type,
-    where it is in another project. Raises Refused: name_taken, invalid_request.
+    `publish_batch`, while the batch that is returned has the project that it is for; a new definition may be there, too.
+    Raises Refused: name_taken, invalid_request.
     """
     name = _checked_name(name)
     columns = check(task, terms or {}, project=project, feeds_from=sample.feeds_from)
@@ -120,7 +119,7 @@ def plan_batch(
         project=project,
         name=name,
         task_type=task.key,
-        definition=definition or _definition(project, task),
+        definition=_definition(task, project, *([] if pages is None else [pages.project])),
         version=task.version,
         settings_digest=digest(columns["settings"]),
         seed=sample.seed,
@@ -177,11 +176,11 @@ def publish_batch(
     events.log(batch, "", "planned", by=by, now=now)
 
 
-def _definition(project: Project, task: TaskType) -> TaskTypeDefinition | None:
-    """The row of a task type that the project defines; None for an installed one."""
+def _definition(task: TaskType, *projects: Project) -> TaskTypeDefinition | None:
+    """The row of a task type that one of the projects defines; None for an installed one."""
     if not isinstance(task, DefinedTask):
         return None
-    return TaskTypeDefinition.objects.get(project=project, name=task.key, number=task.version)
+    return TaskTypeDefinition.objects.get(project__in=projects, name=task.key, number=task.version)
 
 
 def rename_batch(*, batch: Batch, name: str, by: Person, now: datetime) -> None:

@@ -39,7 +39,6 @@ from annotation.models import (
     Project,
     Proposal,
     Source,
-    TaskTypeDefinition,
     Upload,
 )
 from annotation.refusals import Refused, refuse, refuse_as
@@ -229,7 +228,6 @@ class _Import:
         except ValueError as error:
             refuse_as("import_failed", reason_of(error))
         self.project, self.file, self.by, self.now = project, file, by, now
-        self.definition: TaskTypeDefinition | None = None
         name = file.path.name
         mapping = replace(mapping, source=mapping.source or file.path.stem[: importing.LONGEST_NAME])
         existing = Source.objects.ready().filter(project=project, name=mapping.source).first()
@@ -376,10 +374,7 @@ class _Import:
         return self._define(pages, key, data)
 
     def _define(self, pages: HiddenPages, key: str, data: Mapping[str, Any]) -> TaskType:
-        self.definition = defining.define(
-            project=pages.project, name=key, data=data, by=self.by, now=self.now
-        )
-        return self.definition.task()
+        return defining.define(project=pages.project, name=key, data=data, by=self.by, now=self.now).task()
 
     def _write(self, pages: HiddenPages) -> tuple[Source, Batch, Checked] | None:
         """Write pages of examples, items and proposals, and check the responses; None: see the problems."""
@@ -404,7 +399,6 @@ class _Import:
             by=self.by,
             now=self.now,
             pages=pages,
-            definition=self.definition,
         )
         places = [response.place for task in answered.values() for response in task.responses]
         report = checks.check(

@@ -14,8 +14,8 @@ from django.db import DatabaseError, connection, transaction
 
 from annotation import immutable
 from annotation.doctor import findings
-from annotation.journeys import adjudicating, importing
-from annotation.models import Event, Example, Source
+from annotation.journeys import adjudicating
+from annotation.models import Event, Example
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both

@@ -69,7 +69,7 @@ def kill() -> None:
     raise Killed
 
 
-def before_page(number: int, act: Callable[[], None]) -> Any:
+def before_page(number: int, act: Callable[[], object]) -> Any:
     """Let `act` happen in the transaction of the page with this number, and do nothing in those behind it."""
     count = 0
     renew = written_pages.HiddenPages.renew
