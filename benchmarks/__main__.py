@@ -59,6 +59,7 @@ RUNS = (
     Run("budgets", quick="--requests 20000 --rounds 50"),
     Run("memory", "--many 200000", quick="--few 300 --many 1500"),
     Run("import_release", quick="--items 2000 --few 300"),
+    Run("import_waits", quick="--responses 1000 --labels 2000"),
     Run("import_wizard", quick="--examples 2000 --megabytes 4"),
     Run("agreement", quick="--units 100000 --sets 3000 --rounds 2"),
     Run("agreement", "--postgres", quick="--postgres --units 20000"),

@@ -17,7 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +41,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--responses", type=int, default=20_000, metavar="N")
     parser.add_argument("--labels", type=int, default=100_000, metavar="N")
     options = parser.parse_args(arguments)
-    waited = []
-    for kind in ("responses", "labels"):
-        if number := getattr(options, kind):
-            waited.append(_measured(kind, number))
+    numbers = {"responses": options.responses, "labels": options.labels}
+    waited = [_measured(kind, number) for kind, number in numbers.items() if number]
     return int(any(wait > PROMISED_WAIT for wait in waited))
 
 
@@ -196,12 +196,22 @@ def _import(kind: str, number: int, folder: Path) -> dict[str, Any]:
 
 def _submit(kind: str, number: int, folder: Path) -> dict[str, Any]:
     """Take an item and submit it, every 100 ms until the import has ended."""
+    from django.db import OperationalError
     from django.utils import timezone
 
     from annotation import access
     from annotation.journeys import annotating
     from annotation.models import Batch, Person
     from annotation.work import queue
+
+    def until_free(act: Callable[[], Any]) -> Any:
+        """Begin again where the database was locked for longer than its timeout: that is part of the wait."""
+        while True:
+            try:
+                return act()
+            except OperationalError as error:
+                if "locked" not in str(error):
+                    raise
 
     person = Person.objects.get(name="ada")
     batch = Batch.objects.get(name="annotated")
@@ -210,7 +220,9 @@ def _submit(kind: str, number: int, folder: Path) -> dict[str, Any]:
     took = []
     while importing.poll() is None:
         began = time.perf_counter()
-        leased = queue.next_assignment(batch=batch, person=person, holding=[], now=timezone.now())
+        leased = until_free(
+            lambda: queue.next_assignment(batch=batch, person=person, holding=[], now=timezone.now())
+        )
         if leased is None:
             sys.exit("There are no items left to submit.")
         assignment = access.assignment(access.Actor(person), leased.public_id)
@@ -222,7 +234,15 @@ def _submit(kind: str, number: int, folder: Path) -> dict[str, Any]:
             "base": item.base,
             "data": {"label": "extraction"},
         }
-        annotating.submit(assignment=assignment, response=response, now=timezone.now(), confirmed=[])
+        until_free(
+            partial(
+                annotating.submit,
+                assignment=assignment,
+                response=response,
+                now=timezone.now(),
+                confirmed=[],
+            )
+        )
         took.append(time.perf_counter() - began)
         time.sleep(max(0.0, EVERY - took[-1]))
     output, _ = importing.communicate()
