@@ -21,9 +21,10 @@ from django.utils import timezone
 from annotation import backing_up, doctor, jobs, uploads
 from annotation.journeys import assigning, importing, releasing
 from annotation.management.commands import worker
-from annotation.models import Event, Example, Job, Release, Source, Upload
+from annotation.models import Event, Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
 from annotation.releases import release_files
+from annotation.written_pages import APART
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
@@ -304,8 +305,9 @@ def test_an_import_whose_worker_was_killed_is_whole_at_the_second_attempt_and_le
         made_at=now,
         heartbeat=now,
     )
+    hidden = Project.objects.create(slug=f"{APART}{job.public_id}", restoring_at=jobs.clock())
     half = Source.objects.create(
-        project=world.project,
+        project=hidden,
         name="more",
         reader="wtq",
         checksum="of the first attempt",
@@ -320,6 +322,7 @@ def test_an_import_whose_worker_was_killed_is_whole_at_the_second_attempt_and_le
     (source,) = Source.objects.filter(name="more")
     assert source.ready_at is not None
     assert source.examples.count() == 2
+    assert list(Project.objects.all()) == [world.project]
     assert list(doctor.findings()) == []
 
 
