@@ -222,7 +222,6 @@ class AskewAnnotate extends HTMLElement {
     }
     this.#hidden("assignment", assignment.id);
     this.#hidden("base", assignment.base);
-    this.#hidden("revision", held?.revision ?? 0);
     if (!first || !document.activeElement || document.activeElement === document.body) this.#focusStart();
     this.#announce([first ? this.#instruction() : said, again || this.#asked()].filter(Boolean).join(" "));
     this.guidelines.pointAtChoices(this.panel);
@@ -861,7 +860,6 @@ class AskewAnnotate extends HTMLElement {
   // --- drafts ------------------------------------------------------------------------------------------------------
 
   #onSaved(reply, response) {
-    this.#hidden("revision", reply.revision);
     this.#current = { ...this.#current, draft: { revision: reply.revision, response, saved_at: reply.saved_at } };
     if (this.#wish) setTimeout(() => this.#carryOut());
     else {
@@ -874,12 +872,13 @@ class AskewAnnotate extends HTMLElement {
     this.#refresh();
   }
 
-  #onFailing(problem, seconds) {
-    if (this.#wish) return; // its own next try saves the response as well
+  #onFailing(problem, seconds, retry = () => this.draft.flush()) {
+    if (this.#wish) return true; // its own next try saves the response as well
     const words = problem.signedOut
       ? t("You are signed out. Your entries are stored in this browser. Sign in again in another tab, then saving resumes here.")
       : t`${problem.message} Your entries are stored in this browser and saved as soon as possible.`;
-    this.#countDown(t("Not saved"), words, seconds, () => this.draft.flush());
+    this.#countDown(t("Not saved"), words, seconds, retry);
+    return true;
   }
 
   /* A submission got no answer. It stays what the person wants until the response is changed: it is sent again, and until the
@@ -929,7 +928,8 @@ class AskewAnnotate extends HTMLElement {
 
   #onRefused(problem) {
     if (problem.code === "already_submitted" && this.#unanswered) {
-      this.#sendAgain();
+      if (this.#wish) setTimeout(() => this.#carryOut()); // answered like the first one
+      else this.#withdraw();
       return;
     }
     this.#state(t("Not saved"), true);
@@ -1078,12 +1078,23 @@ class AskewAnnotate extends HTMLElement {
     });
   }
 
-  /* A submission that got no answer may have arrived all the same: the same one again is answered like the first. */
-  #sendAgain() {
-    const response = this.#unanswered;
-    this.#unanswered = null;
-    this.#clearNotices("connection");
-    setTimeout(() => this.#send(response));
+  /* A submission that got no answer had arrived, and the person has chosen something else since: the later choice holds. What
+     is submitted becomes the draft again, what is here now is saved over it, and `then` does what had been refused. */
+  #withdraw(then = () => {}) {
+    const withdraw = async () => {
+      const { annotation } = await send("GET", this.#url("response"));
+      const { draft } = await send("POST", `${this.dataset.api}annotations/${annotation}/undo/`, {});
+      this.#unanswered = null;
+      this.#clearNotices("connection");
+      this.draft.rebase(draft, this.#envelope(this.#collect()));
+      setTimeout(then);
+    };
+    this.#wish = null;
+    setTimeout(() => this.#guard(withdraw, (problem) => {
+      if (problem.passing) return this.#onFailing(problem, waitAfter(0), () => this.#withdraw(then));
+      this.#unanswered = null;
+      return PLACE_GONE.has(problem.code) && this.#lose(problem);
+    }));
   }
 
   async skip() {
@@ -1294,7 +1305,7 @@ class AskewAnnotate extends HTMLElement {
       then(answer);
     }, (problem) => {
       if (problem.code === "already_submitted" && this.#unanswered) {
-        this.#sendAgain();
+        this.#withdraw(() => this.#leave(action, body, then));
         return true;
       }
       this.draft.resume();

@@ -113,6 +113,74 @@ test("a submission whose answer was lost is stored once", async () => {
   assert.deepEqual(await labels(), ["extraction"]);
 });
 
+/* The first question, whose submission "1" has arrived without an answer. */
+async function lose() {
+  const { page, server } = await begin();
+  const first = question(page);
+  let losses = 1;
+  page.server.replies["POST /submit/"] = async (request) => {
+    const reply = await platform(request);
+    return (losses -= 1) >= 0 ? GONE : reply;
+  };
+  page.press("1");
+  await page.settled();
+  assert.deepEqual(await labels(), ["extraction"]);
+  assert.match(state(page), /^Saved, not submitted/);
+  return { page, server, first };
+}
+
+test("a label chosen after one whose answer was lost is the one that is submitted", async () => {
+  const { page, first } = await lose();
+  await press(page, "2");
+  await passes(page, 2000);
+  assert.notEqual(question(page), first);
+  assert.deepEqual(await ask("judging/standing"), ["reasoning"]);
+  assert.equal(notices(page), "");
+});
+
+test("a response changed after one whose answer was lost is a draft, as the page says, until it is submitted", async () => {
+  const { page, first } = await lose();
+  page.click(page.find("[data-unsure]"));
+  await passes(page, 3000);
+  assert.equal(question(page), first);
+  assert.match(state(page), /^Saved /);
+  assert.deepEqual(await ask("judging/standing"), []);
+  await press(page, "2");
+  assert.deepEqual(await ask("judging/standing"), ["reasoning"]);
+});
+
+test("an item skipped after a submission whose answer was lost is skipped", async () => {
+  const { page, first } = await lose();
+  page.click("input[name=skip_reason]");
+  page.click("button[value=skip]");
+  await passes(page, 2000);
+  assert.notEqual(question(page), first);
+  assert.deepEqual(await ask("judging/standing"), []);
+});
+
+test("a later choice that cannot be sent yet is sent later", async () => {
+  const { page, first } = await lose();
+  let losses = 2;
+  page.server.replies["POST /undo/"] = (request) => ((losses -= 1) >= 0 ? GONE : platform(request));
+  await press(page, "2");
+  assert.equal(question(page), first);
+  assert.equal(state(page), "Not saved");
+  assert.match(notices(page), /Retrying in \d s Try now/);
+  await passes(page, 10_000);
+  assert.notEqual(question(page), first);
+  assert.deepEqual(await ask("judging/standing"), ["reasoning"]);
+});
+
+test("a later choice that comes too late is said to be too late", async () => {
+  const { page, first } = await lose();
+  await ask("judging/decide");
+  await press(page, "2");
+  await passes(page, 2000);
+  assert.equal(question(page), first);
+  assert.match(notices(page), /This item is already decided\. Your entries are stored in this browser\./);
+  assert.deepEqual(await ask("judging/standing"), ["extraction"]);
+});
+
 test("a changed response is not submitted by itself, and the new one is when it is wanted", async () => {
   const { page, server } = await begin();
   const first = question(page);

@@ -8,7 +8,7 @@ from typing import Any
 from django.test import Client
 
 from annotation.journeys import adjudicating, assigning
-from annotation.models import Annotation, Batch, ModelAnswer, Source
+from annotation.models import Annotation, Assignment, Batch, ModelAnswer, Source
 from annotation.models import Example as StoredExample
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
@@ -59,6 +59,18 @@ def submitted(world: World, client: Client) -> list[Any]:
     """What was submitted, in order."""
     rows = Annotation.objects.filter(response__isnull=False).order_by("pk")
     return [row.response["data"] for row in rows if row.response]
+
+
+def standing(world: World, client: Client) -> list[Any]:
+    """The labels that count, in the order of their items."""
+    rows = Assignment.objects.submitted().select_related("annotation").order_by("item__position", "pk")
+    return [row.annotation.response["data"]["label"] for row in rows if row.annotation and row.annotation.response]
+
+
+def decide(world: World, client: Client) -> None:
+    """Decide every item that is complete."""
+    for batch in Batch.objects.order_by("pk"):
+        adjudicating.resolve_batch(batch=batch, now=LATER)
 
 
 def close(world: World, client: Client) -> None:
