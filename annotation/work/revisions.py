@@ -58,7 +58,7 @@ _add = Insert(
 )
 
 
-def since_last_sign(assignment: Assignment, now: datetime, *, scripts: bool = True) -> float:
+def since_last_sign(assignment: Assignment, now: datetime, *, scripts: bool) -> float:
     """Seconds at work on the item since the last sign of life, 0.0 where it is too long ago to tell.
 
     A page with scripts gives a sign every 30 seconds of work, so a longer silence is none. A page without `scripts` is
