@@ -36,6 +36,7 @@ from annotation.models import (
 )
 from annotation.refusals import refuse
 from annotation.work import lineage
+from annotation.work.places import chunks
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, count
 from tableqa.selection import KINDS, RULES, Kind, Rules, SelectionError
 from tableqa.selection import select as selected
@@ -155,30 +156,36 @@ def perform(
 def _perform_fed(
     run: PerturbationRun, feeding: Batch, progress: Callable[[int, int], None]
 ) -> PerturbationRun:
-    """`chosen` of such a run is what is done, in the order of keys: what is decided next may come before it."""
-    done = 0
+    """`chosen` of such a run is what is done, in the order of keys: what is decided next may come before it.
+
+    All that was decided is read once for everything that waits, and of each hundred again what may have been undone since.
+    """
+    runs, done = PerturbationRun.objects.select_for_update(), 0
     while run.event_id is None:
         with transaction.atomic():
-            run = PerturbationRun.objects.select_for_update().get(pk=run.pk)
-            closed = Batch.objects.filter(pk=feeding.pk, closed_at__isnull=False).exists()
-            left = _undecided(
-                feeding
-            ).exists()  # asked first: what is decided from here on is found next time
-            waiting = [] if run.event_id is not None else sorted(_fed(run, feeding) - set(run.chosen))
+            run = runs.get(pk=run.pk)
+            # Asked first: what is decided from here on is found next time.
+            is_over = Batch.objects.filter(pk=feeding.pk, closed_at__isnull=False).exists()
+            is_over = is_over and not _undecided(feeding).exists()
+            waiting = _fed(run, feeding)
             progress(done, done + len(waiting))
-            keys = waiting[:ROWS]
-            if keys:
+            if not waiting and is_over and run.event_id is None:
+                _finish(run)
+                run.save(update_fields=["event"])
+        if not waiting:
+            break
+        for start in range(0, len(waiting), ROWS):
+            progress(done, done + len(waiting) - start)
+            with transaction.atomic():
+                run = runs.get(pk=run.pk)
+                keys = _accepted(run, feeding, waiting[start : start + ROWS])
                 chunk = Example.objects.select_related("stored_table").in_bulk(keys)
                 run.marks |= _marks(list(run.sources.all()), keys)
                 _make(run, [chunk[key] for key in keys])
                 run.chosen = sorted([*run.chosen, *keys])
-                run.through = run.chosen[-1]
-                done += len(keys)
-            elif run.event_id is None and closed and not left:
-                _finish(run)
-            run.save(update_fields=["chosen", "marks", "through", "counts", "event"])
-        if not keys:
-            break
+                run.through = run.chosen[-1] if run.chosen else 0
+                run.save(update_fields=["chosen", "marks", "through", "counts"])
+            done += len(keys)
     return run
 
 
@@ -193,20 +200,36 @@ def _finish(run: PerturbationRun) -> None:
     )
 
 
-def _fed(run: PerturbationRun, feeding: Batch) -> set[int]:
-    """The originals of the run's sources that the batch has accepted so far with an outcome that counts."""
-    sources = list(run.sources.all())
+def _fed(run: PerturbationRun, feeding: Batch) -> list[int]:
+    """The originals of the run's sources that the batch has accepted with an outcome that counts, and that are not done."""
+    waiting, choice = _accepted(run, feeding), run.choice
+    if waiting and choice["select"]:
+        chosen = _chosen(list(run.sources.all()), select=choice["select"], rules=choice["rules"], decided="")
+        waiting = sorted(set(waiting).intersection(chosen))
+    return waiting
+
+
+def _accepted(run: PerturbationRun, feeding: Batch, keys: Sequence[int] | None = None) -> list[int]:
+    """Of these originals (keys), or all: those that were accepted with an outcome that counts and are not done, in order.
+
+    Of what is done the responses are not read.
+    """
     rows = Outcome.objects.filter(
         decision__item__batch=feeding,
         decision__kind=Decision.Kind.ACCEPTED,
         decision__item__example__parent__isnull=True,
-        decision__item__example__source__in=sources,
-    ).values_list("decision__item__example_id", "response")
-    found = {key for key, response in rows if lineage.goes_on(run.feeds_when, response["data"])}
-    if found and run.choice["select"]:
-        choice = run.choice
-        found &= set(_chosen(sources, select=choice["select"], rules=choice["rules"], decided=""))
-    return found
+        decision__item__example__source__in=run.sources.all(),
+    )
+    if keys is not None:
+        rows = rows.filter(decision__item__example__in=keys)
+    done = set(run.chosen)
+    outcomes = dict(rows.values_list("pk", "decision__item__example_id"))
+    left = [pk for pk, original in outcomes.items() if original not in done]
+    responses = (Outcome.objects.filter(pk__in=some).values_list("pk", "response") for some in chunks(left))
+    counting = (
+        pk for some in responses for pk, said in some if lineage.goes_on(run.feeds_when, said["data"])
+    )
+    return sorted({outcomes[pk] for pk in counting})
 
 
 def _undecided(batch: Batch) -> QuerySet[Item]:
@@ -288,8 +311,18 @@ def _make(run: PerturbationRun, chunk: Sequence[Example]) -> None:
             count(run.counts, instance.kind, outcome)
             if instance.is_made:
                 rows.append(lineage.automatic_example(original, instance, outcome["digest"]))
-    # What an earlier run made with the same seed is the same, and stays.
+    # What an earlier run made with the same seed is the same, and stays; another example with such an id is in the way.
     Example.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+    automatic = Example.objects.automatic().filter(parent__in=chunk, perturbation__in=run.kinds)
+    there = set(automatic.values_list("parent_id", "perturbation", "seed"))
+    for row in rows:
+        if (row.parent_id, row.perturbation, row.seed) not in there:
+            refuse(
+                "invalid_request",
+                "{source} already has another example with the ID {id}. Choose another seed.",
+                source=row.source.name,
+                id=row.external_id,
+            )
 
 
 def _marks(sources: Sequence[Source], keys: Sequence[int] | None = None) -> dict[str, list[list[str]]]:

@@ -91,6 +91,30 @@ def test_the_same_run_again_makes_nothing_and_another_seed_adds_its_own(tmp_path
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_fed", [False, True])
+def test_an_id_that_another_example_has_is_refused_and_nothing_is_made(tmp_path: Path, is_fed: bool) -> None:
+    world = make_world(tmp_path)
+    first = Example.objects.get(external_id="nu-0")
+    Example.objects.create(
+        source=first.source,
+        external_id="nu-0~transpose-0",
+        position=9,
+        question="?",
+        stored_table=first.stored_table,
+        table_digest=first.table_digest,
+    )
+    batch = world.batch(overlap=1, only=["nu-0"])
+    world.label(batch, "ada", "extraction")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+
+    with pytest.raises(Refused, match="already has another example with the ID nu-0~transpose-0"):
+        run(world, ["transpose"], **({"feeds_from": batch} if is_fed else {}))
+
+    assert not Example.objects.automatic().exists()
+    assert PerturbationRun.objects.get().counts == {}
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_run_that_was_killed_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
