@@ -13,7 +13,7 @@ from annotation import doctor, jobs
 from annotation.journeys import adjudicating, assigning, perturbing
 from annotation.models import Batch, Decision, Example, Item, Job, ModelAnswer, PerturbationRun
 from annotation.refusals import Refused
-from annotation.work import retracting
+from annotation.work import lineage, retracting
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_adjudication_undo import at_once
 
@@ -234,3 +234,45 @@ def test_either_an_undo_or_the_run_comes_first_and_nothing_of_the_question_stays
     assert state(run) == before
     assert not Decision.objects.exists()
     assert list(doctor.findings()) == []
+
+
+def test_a_run_that_a_batch_feeds_looks_at_each_decision_a_fixed_number_of_times(
+    transactional_db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, questions=12)
+    batch = world.batch(overlap=1)
+    for _ in range(12):
+        world.label(batch, "ada", "extraction")
+    adjudicating.resolve_batch(batch=batch, now=LATER)
+    run = run_fed_by(batch, ["transpose"])
+    monkeypatch.setattr(perturbing, "ROWS", 1)
+    looks, goes_on = [], lineage.goes_on
+    monkeypatch.setattr(lineage, "goes_on", lambda *args: looks.append(1) or goes_on(*args))
+
+    perturbing.perform(run)
+
+    assert state(run)["counts"]["transpose"]["made"] == 12
+    assert len(looks) == 24
+    perturbing.perform(run)
+    assert len(looks) == 24, "what is done is not looked at again"
+
+
+def test_what_is_undone_while_a_run_works_is_not_perturbed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = labelled(world)
+    first, second = sorted(adjudicating.waiting(batch), key=lambda item: item.example_id)
+    for item in (first, second):
+        decide(world, item)
+    run = run_fed_by(batch, ["transpose"])
+    monkeypatch.setattr(perturbing, "ROWS", 1)
+    before_second = iter([False, False, True])
+
+    def undoes(done: int, total: int) -> None:
+        if next(before_second, False):
+            undo(world, second)
+
+    perturbing.perform(run, progress=undoes)
+
+    assert state(run)["chosen"] == [first.example_id]
+    assert [example.parent_id for example in Example.objects.automatic()] == [first.example_id]
