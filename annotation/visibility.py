@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, ngettext
@@ -154,10 +154,34 @@ class Sight:
         )
 
     @cached_property
+    def undecided(self) -> frozenset[int]:
+        """Keys of the listed batches with responses, if only to be, that are hidden from them."""
+        return self._lacking(Fact.RESPONSES)
+
+    @cached_property
+    def nameless(self) -> frozenset[int]:
+        """Keys of the listed batches with responses, if only to be, whose authors are hidden from them."""
+        return self._lacking(Fact.NAMES)
+
+    @cached_property
+    def without_people(self) -> frozenset[int]:
+        """Keys of the listed batches whose figures by person are hidden from them: what people said, in labels, pairs and
+        habits, tells who gave which response. How much somebody did tells none, and nobody decides gold.
+        """
+        return self._lacking(Fact.NAMES, is_gold=False)
+
+    @cached_property
     def released(self) -> int:
         """What was decided up to this event is in a release."""
         ready = Release.objects.filter(project=self.project, ready_at__isnull=False)
         return ready.aggregate(latest=Max("watermark"))["latest"] or 0
+
+    def _lacking(self, fact: Fact, **of: Any) -> frozenset[int]:
+        """Keys of the listed batches with items that were given to somebody and of which they may not see this."""
+        items = Item.objects.filter(batch__in=self.batches.keys() - self.hides(Fact.ITEM), **of)
+        unseen = items.exclude(pk__in=items.filter(self.condition(fact)).values("pk"))
+        assigned = unseen.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
+        return frozenset(assigned.order_by().values_list("batch_id", flat=True).distinct())
 
     def _phase(self, item: Item) -> Phase:
         if self.batches[item.batch_id].purpose != Batch.Purpose.WORK:
@@ -261,6 +285,14 @@ def job(actor: Actor, public_id: str) -> Job:
 def why_no_counts() -> str:
     """What is said in place of a batch's counts to whoever does not see them."""
     return gettext("You annotate in this batch. Its counts are visible to you after it closes.")
+
+
+def why_no_names() -> str:
+    """What is said in place of figures of single people to whoever may have to decide."""
+    return gettext(
+        "You may be asked to decide items of this batch. Figures about people are visible to you once a release "
+        "contains all decisions."
+    )
 
 
 def may_adjudicate(person: Person, item: Item) -> bool:

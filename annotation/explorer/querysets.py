@@ -108,25 +108,9 @@ class Reader:
         batches = {(batch.task_type, batch.definition_id): batch for batch in self.batches.values()}
         return [batch.installed_task() for batch in batches.values()]
 
-    def lacking(self, fact: Fact) -> frozenset[int]:
-        """Keys of the listed batches with items that were given to somebody and of which they may not see this."""
-        items = Item.objects.filter(batch__in=self.listed).exclude(pk__in=self.items(fact).values("pk"))
-        assigned = items.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
-        return frozenset(assigned.order_by().values_list("batch_id", flat=True).distinct())
-
     def items(self, fact: Fact) -> QuerySet[Item]:
         """The listed items of which they may see this."""
         return Item.objects.filter(self.sight.condition(fact), batch__in=self.listed)
-
-    @cached_property
-    def undecided(self) -> frozenset[int]:
-        """Keys of the listed batches with responses, if only to be, that are hidden from them."""
-        return self.lacking(Fact.RESPONSES)
-
-    @cached_property
-    def nameless(self) -> frozenset[int]:
-        """Keys of the listed batches with responses, if only to be, whose authors are hidden from them."""
-        return self.lacking(Fact.NAMES)
 
     @cached_property
     def people(self) -> dict[str, int]:
@@ -211,7 +195,7 @@ def lists_all(who: Reader, chosen: Selection) -> bool:
         return False
     if not who.judges or not rests_on_responses(chosen):
         return True
-    return not keys & (who.nameless if chosen.people else who.undecided)
+    return not keys & (who.sight.nameless if chosen.people else who.sight.undecided)
 
 
 def ordered(items: QuerySet[Item], sort: str) -> QuerySet[Item]:

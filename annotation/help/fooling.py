@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zoneinfo
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import visibility, words
+from annotation.access import Actor
 from annotation.by_key import in_lists
 from annotation.drawing.charts import Series, axis_over
 from annotation.drawing.drawn import names, share, share_point
@@ -92,15 +93,18 @@ def of_project(project: Project, person: Person) -> tuple[list[Looked], list[str
 
     A batch in which the person annotates is left out until it is closed, as its agreement is.
     """
-    batches = Batch.objects.filter(project=project).in_bulk()
-    hidden = visibility.hidden(person, batches.values(), Fact.STATE)
+    sight = visibility.sight(Actor(person), project)
+    hidden = sight.hides(Fact.STATE)
     rows = Try.objects.filter(assignment__batch__project=project).exclude(assignment__batch__in=hidden)
-    return list(_looked(rows, project)), [
-        batches[key].name for key in sorted(hidden) if batches[key].opened_at is not None
+    return list(_looked(rows, project, sight.without_people)), [
+        sight.batches[key].name for key in sorted(hidden) if sight.batches[key].opened_at is not None
     ]
 
 
-def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
+def _looked(
+    rows: QuerySet[Try], project: Project, nameless: Container[int] = frozenset()
+) -> Iterator[Looked]:
+    """`nameless`: keys of the batches whose annotators are not named."""
     names = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
     zone = zoneinfo.ZoneInfo(project.time_zone)
     titles: dict[tuple[str, str], str] = {}
@@ -136,7 +140,7 @@ def _looked(rows: QuerySet[Try], project: Project) -> Iterator[Looked]:
             year, week, _ = row.made_at.astimezone(zone).isocalendar()
             answers = given.get(row.annotation_id or 0)
             yield Looked(
-                annotator=names.get(row.assignment.person_id, "?"),
+                annotator=names.get(row.assignment.person_id, "?") if batch.pk not in nameless else "?",
                 kind=titles.setdefault((batch.task_type, batch.variant), _title(batch)),
                 model=row.model or row.predictor,
                 panel=row.kind == Try.Kind.PANEL,

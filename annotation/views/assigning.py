@@ -340,7 +340,8 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     actor = access.actor(request)
     batch = access.batch(actor, public_id, Permission.SEE_PROGRESS)
     sees = visibility.may_see_agreement(actor.person, batch)
-    told = snapshots.one(batch, "report", now=timezone.now()) if sees else None
+    nameless = sees and batch.pk in reader_of(request, batch.project).sight.without_people
+    told = snapshots.one(batch, "report", now=timezone.now()) if sees and not nameless else None
     found = told.data["reports"] if told and told.data else []
     reports = [report_table(one, number) for number, one in enumerate(found, start=1)]
     return {
@@ -348,6 +349,7 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
         "project": batch.project,
         "task": batch.task(),
         "sees_agreement": sees,
+        "why_not": visibility.why_no_names() if nameless else "",
         "told": told,
         "reports": reports,
         **figure_gallery(request, "report", public_id, reports),

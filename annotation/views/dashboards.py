@@ -260,6 +260,7 @@ def _apart(
         return {"shown": found}
     measures = found.data["measures"]
     who = reader_of(request, batch.project)
+    nameless = batch.pk in who.sight.without_people
     named = request.GET.get("measure", "").replace(" ", "_")
     measure = next((one for one in measures if one["name"] == named), measures[0])
     statistic = words.statistic(measure["statistic"])
@@ -268,7 +269,7 @@ def _apart(
             [(f"{words.measure(measure['name'])}, {statistic}", measure["statistic"], measure["weeks"])]
         ),
         drawn.agreement_by_source(measure, statistic),
-        drawn.pairs(measure, words.statistic(measure["pair_statistic"]), names),
+        None if nameless else drawn.pairs(measure, words.statistic(measure["pair_statistic"]), names),
         drawn.confusion(measure, lambda one, other: _items(who, batch, measure["name"], one, other)),
         paper_figures.label_agreement(measure),
     ]
@@ -281,7 +282,7 @@ def _apart(
         "statistic": statistic,
         "needed": Basis(**measure["basis"]).needed(within),
         "charts": [one for one in charts if one is not None],
-        "with_others": _with_others(measure, statistic, names),
+        "with_others": None if nameless else _with_others(measure, statistic, names),
     }
 
 
@@ -406,6 +407,8 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
             "monitors": drawn.monitors(monitors.data) if monitors.data is not None else [],
             "templates": work_tables.templates(
                 _templates(monitors, names_of(project, may if named else frozenset()))
+                if chosen.pk not in who.sight.without_people
+                else []
             ),
         }
         of_chosen = about(of_batch(chosen, "dashboard"), [context["templates"], *context["monitors"]])
@@ -762,13 +765,15 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         "sees": sees,
         "named": Permission.SET_UP in may,
     }
-    if sees:
+    who = reader_of(request, batch.project)
+    if sees and batch.pk in who.sight.without_people:
+        context["why_not"] = visibility.why_no_names()
+    elif sees:
         found = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
         told, kept = found[batch.pk, "agreement"], found[batch.pk, "quality"]
         people = _people(kept.data, told.data, names_of(batch.project, may if named else frozenset()))
         rows = Membership.objects.filter(project=batch.project)
         pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
-        who = reader_of(request, batch.project)
         # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
         keys = sorted((row["key"] for row in people), key=int)
         numbers = {key: number for number, key in enumerate(keys, start=1)}
@@ -813,18 +818,17 @@ def _confusion(number: int, row: Mapping[str, Any]) -> Figure | None:
 def _link_items(who: Reader, batch: Batch, pseudonym: str, row: dict[str, Any]) -> None:
     """Add to a person's row the addresses of their responses, and of the items that they skipped for each reason.
 
-    Those of single items say who answered these.
+    Whoever reads the page may know who answered which item.
     """
-    named = not who.judges or batch.pk not in who.nameless
     by = {"person": pseudonym} if pseudonym else {}
     row["items_address"] = complete_url(who, batch=batch, **by)
     row["skipped_address"] = complete_url(who, batch=batch, **by, skipped=ANY)
     for habit in row["habits"]:
         habit["number"] = len(habit.get("items", []))
-        habit["address"] = _address_of_items(batch, habit.get("items", [])) if named else ""
+        habit["address"] = _address_of_items(batch, habit.get("items", []))
     under_review = {item for habit in row["raised"] for item in habit.get("items", [])}
     row["review"] = len(under_review) or len(row["raised"])
-    row["review_address"] = (_address_of_items(batch, sorted(under_review)) if named else "") or row["anchor"]
+    row["review_address"] = _address_of_items(batch, sorted(under_review)) or row["anchor"]
     row["skips"] = [
         (reason, times, complete_url(who, batch=batch, **by, skipped=reason or ANY))
         for reason, times in row["skips"]

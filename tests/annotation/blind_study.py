@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import combinations
@@ -30,6 +30,7 @@ from annotation.models import (
     Release,
     ResponseFact,
 )
+from annotation.quality import snapshots
 from annotation.roles import Permission, Role, permissions
 from tests.annotation import role_table
 from tests.annotation.cast import NOON, World
@@ -227,11 +228,11 @@ def other_gold(study: Study) -> None:
     Place.objects.filter(item=ordinary).update(item=gold)
 
 
-def other_names(study: Study) -> None:
+def other_names(study: Study, phases: Sequence[str] = ("closed", "adjudication", "adjudicated")) -> None:
     """Ada gave the responses that Bo gave, to each item of which an adjudicator must not know it."""
     ada, bo, cy = study.world.ada.pk, study.world.bo.pk, study.world.cy.pk
     with immutable.writable():
-        for phase in ("closed", "adjudication", "adjudicated"):
+        for phase in phases:
             rows = Assignment.objects.filter(item=study.items[phase])
             keys = dict(rows.values_list("person_id", "pk"))
             for person, key in ((cy, keys[ada]), (ada, keys[bo]), (bo, keys[ada])):
@@ -243,6 +244,30 @@ def other_names(study: Study) -> None:
             for before, after in ((ada, bo), (bo, ada)):
                 events = Event.objects.filter(thing="assignment", thing_id=keys[before])
                 events.update(actor=after)
+
+
+def other_author(study: Study) -> None:
+    """Ada and Bo gave each other's response to the item that waits for an adjudicator."""
+    other_names(study, ["adjudication"])
+
+
+def with_figures(change: Callable[[Study], None]) -> Callable[[Study], None]:
+    """A world with this change, in which the figures of the open batch are worked out."""
+
+    def work_out(study: Study) -> None:
+        change(study)
+        for part in snapshots.PARTS:
+            snapshots._work_out(study.open, part, snapshots._mark(study.world.project.pk), LATER)
+
+    return work_out
+
+
+def of_figures(study: Study) -> list[str]:
+    """The addresses of the pages and files with figures that are worked out in the background."""
+    batch, slug = study.open.public_id, study.world.project.slug
+    pages = [f"/batches/{batch}/quality/", f"/batches/{batch}/report/", f"/batches/{batch}/"]
+    pages += [f"/projects/{slug}/{page}/?batch={batch}" for page in ("agreement", "dashboard")]
+    return [*pages, f"/projects/{slug}/fooling/", f"/projects/{slug}/fooling/?as=csv"]
 
 
 def other_answers(study: Study) -> None:

@@ -132,6 +132,23 @@ def test_whoever_may_see_the_fact_tells_the_worlds_apart(study: Study, fact: Fac
     assert [address for address in addresses if first[address] != second[address]]
 
 
+@pytest.mark.parametrize("roles", [LEADING | {Role.ADJUDICATOR}, LEADING])
+def test_figures_by_person_are_for_whoever_may_read_the_names(study: Study, roles: frozenset[Role]) -> None:
+    person = with_roles(study, "yan", roles)
+    judges = sight(Actor(person), study.world.project).judges
+    addresses = blind_study.of_figures(study)
+
+    one, other = (
+        blind_study.in_world(study, blind_study.with_figures(change), "yan", addresses)
+        for change in (blind_study.as_it_is, blind_study.other_author)
+    )
+
+    differing = [address for address in addresses if one[address] != other[address]]
+    assert all(page.startswith(b"200") for page in one.values())
+    assert (differing == []) is judges, differing
+    assert (b"Figures about people are visible to you once" in one[addresses[0]]) is judges
+
+
 def test_who_worked_on_an_item_undoes_nothing_that_somebody_else_did_to_it(study: Study) -> None:
     """Refused to do it, allowed to undo it: Zoe answered the item that Ivo excluded."""
     item, now = study.items["own"], timezone.now()

@@ -29,9 +29,7 @@ def page_of(client: Client, batch: Batch, query: str = "?plain=1") -> str:
 
 def posted(client: Client, batch: Batch, page: str, action: str, **fields: Any) -> str:
     """The page after one of its buttons was pressed, with what its hidden fields say."""
-    hidden = dict(
-        re.findall(r'<input type="hidden" name="(assignment|base|version)" value="([^"]*)"', page)
-    )
+    hidden = dict(re.findall(r'<input type="hidden" name="(assignment|base|version)" value="([^"]*)"', page))
     address = f"/batches/{batch.public_id}/annotate/?plain=1"
     reply = client.post(address, {**hidden, **fields, "action": action}, follow=True)
     assert reply.status_code == 200
