@@ -134,8 +134,11 @@ class ChangeForm(TermsForm):
     `wanted` is what `annotation.journeys.changing` takes.
     """
 
-    def __init__(self, *args: Any, batch: Batch, sections: Collection[str], **kwargs: Any) -> None:
-        decides = bool(batch.accepted_count or batch.excluded_count)
+    def __init__(
+        self, *args: Any, batch: Batch, sections: Collection[str], counted: bool = True, **kwargs: Any
+    ) -> None:
+        # A field that goes with the first decision would tell of it.
+        decides = bool(not counted or batch.accepted_count or batch.excluded_count)
         shown = [
             term
             for term in changeable().values()

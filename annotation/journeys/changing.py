@@ -31,8 +31,10 @@ from annotation.work.withdrawing import UNDO_WINDOW
 from tableqa.canonical import digest
 
 
-def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What of `wanted` is not so yet, checked. Raises Refused(invalid_request)."""
+def differences(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) -> dict[str, Any]:
+    """What of `wanted` is not so yet, checked. Raises Refused: invalid_request; still_involved for what tells somebody from
+    whom the counts of the batch are kept (not `counted`) whether anything is decided.
+    """
     if unknown := sorted(wanted.keys() - changeable().keys()):
         refuse(
             "invalid_request",
@@ -42,6 +44,8 @@ def differences(batch: Batch, wanted: Mapping[str, Any]) -> dict[str, Any]:
     checked = check_change(batch, wanted)
     found = {name: value for name, value in checked.items() if getattr(batch, name) != value}
     fixed = [name for name in found if TERMS[name].changeable == UNTIL_DECIDED]
+    if fixed and not counted:
+        refuse("still_involved", visibility.why_no_counts())
     if fixed and _is_being_decided(batch):
         refuse(
             "invalid_request",
@@ -57,7 +61,7 @@ def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) ->
 
     Without `counted` there is no number in it: for somebody from whom the counts of the batch are kept.
     """
-    found = differences(batch, wanted)
+    found = differences(batch, wanted, counted=counted)
     if not found:
         return []
     if not counted:
@@ -78,7 +82,7 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
         if any(EFFECTS[name].locks_items for name in wanted.keys() & EFFECTS):
             lock_items([batch.pk])
         batch.refresh_from_db()
-        found = differences(batch, wanted)
+        found = differences(batch, wanted, counted=visibility.sees_counts(by, batch))
         before = {name: getattr(batch, name) for name in found}
         effects = {name: EFFECTS.get(name, Effect()) for name in found}
         for name, effect in effects.items():

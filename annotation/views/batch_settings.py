@@ -20,6 +20,7 @@ from annotation.forms.terms import ChangeForm, NamedChangeForm
 from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Batch, Gold, Guidelines
 from annotation.quality import qualifying
+from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import TERMS
 from annotation.views.pages import PageRequest, hidden_fields, page, refusals_on
@@ -64,11 +65,13 @@ SECTIONS: Final[dict[str, Section]] = {
 def batch_settings(request: PageRequest, public_id: str) -> HttpResponse:
     """All settings of a batch; POST saves the section that it names, after its effect was confirmed."""
     batch = access.batch(access.actor(request), public_id, Permission.SET_UP)
+    counted = visibility.sees_counts(request.user, batch)
     sent = SECTIONS.get(request.POST.get("section", ""))
     forms = {
         name: form
         for name, section in SECTIONS.items()
-        if (form := _form(batch, section, request.POST if section == sent else None)) is not None
+        if (form := _form(batch, section, request.POST if section == sent else None, counted=counted))
+        is not None
     }
     foreseen = None
     if sent is not None and (form := forms.get(sent.name)) is not None and form.is_valid():
@@ -76,6 +79,8 @@ def batch_settings(request: PageRequest, public_id: str) -> HttpResponse:
             if isinstance(form, RuleForm):
                 if request.POST.get("action") == "change":
                     return _change_rule(request, batch, form)
+                if not counted:
+                    refuse("still_involved", visibility.why_no_counts())
                 checked = adjudicating.checked_rule(batch, form.cleaned_data["checked"])
                 foreseen = adjudicating.foreseen(batch, checked)
             else:
@@ -113,7 +118,7 @@ def _address(batch: Batch, section: str, *, is_saved: bool = False) -> str:
     return f"{reverse('batch_settings', args=[batch.public_id])}{query}{anchor}"
 
 
-def _form(batch: Batch, section: Section, data: Any) -> ChangeForm | RuleForm | None:
+def _form(batch: Batch, section: Section, data: Any, *, counted: bool) -> ChangeForm | RuleForm | None:
     """The form of a section; None where nothing of it can change."""
     if section.name == "rule":
         rules = resolving.fitting(batch.task())
@@ -126,7 +131,7 @@ def _form(batch: Batch, section: Section, data: Any) -> ChangeForm | RuleForm | 
             rules=[(rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}") for rule in rules],
         )
     kind = NamedChangeForm if section.name == "general" else ChangeForm
-    form = kind(data, batch=batch, sections=section.terms)
+    form = kind(data, batch=batch, sections=section.terms, counted=counted)
     return form if form.fields else None
 
 

@@ -14,8 +14,10 @@ from annotation.models import Batch, Example, Job, Membership, PerturbationRun
 from annotation.quality import inquiring
 from annotation.roles import Role
 from annotation.visibility import Fact, sight
+from tests.annotation.blind_study import CHANGES
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
+from tests.undone import undone
 
 
 @pytest.fixture
@@ -52,6 +54,36 @@ def test_no_answer_is_shown_to_whoever_is_asked_for_it_behind_a_batch_that_they_
 
     assert "1979" in read(world, client, "mara", address)
     assert "1979" not in read(world, client, "zoe", address)
+
+
+def test_settings_do_not_tell_whoever_annotates_whether_anything_is_decided(
+    world: World, client: Client
+) -> None:
+    batch = world.batch(name="Open", overlap=2)
+    client.force_login(world.people["zoe"])
+    address = reverse("batch_settings", args=[batch.public_id])
+    rule = {"section": "rule", "rule": "majority", "options": '{"most": 5}', "action": "look"}
+    change = {"terms": {"decide_at_close": not batch.decide_at_close}}
+
+    def told(label: str) -> list[bytes]:
+        with undone():
+            for who, said in (("ada", "extraction"), ("bo", label)) if label else ():
+                world.label(batch, who, said)
+            adjudicating.resolve_batch(batch=batch, now=NOON)
+            replies = [client.get(address), client.post(address, rule)]
+            changing = f"/api/batches/{batch.public_id}/change/"
+            replies += [
+                client.post(changing, {**change, "confirmed": confirmed}, content_type="application/json")
+                for confirmed in (False, True)
+            ]
+            return [CHANGES.sub(b"", b"%d " % each.status_code + each.content) for each in replies]
+
+    untouched = told("")
+
+    assert untouched[0].startswith(b"200")
+    assert [b"You annotate in this batch" in each for each in untouched[1:]] == [True] * 3
+    assert told("extraction") == untouched
+    assert told("reasoning") == untouched
 
 
 def test_a_changed_answer_is_not_shown_to_whoever_will_be_asked_for_it(world: World, client: Client) -> None:
