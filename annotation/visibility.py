@@ -264,6 +264,14 @@ def sees_counts(person: Person, batch: Batch) -> bool:
     return not hidden(person, [batch], Fact.COUNTS)
 
 
+def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
+    """Keys of those of the batches of which the person does not see how many items they have.
+
+    What takes items from another batch grows with what others decide there. What waits for a person they are told.
+    """
+    return hidden(person, [one for one in batches if one.feeds_from_id is not None], Fact.COUNTS)
+
+
 def job(actor: Actor, public_id: str) -> Job:
     """The job; one that decides or follows decisions without its counts, where the actor does not see those of a batch.
 

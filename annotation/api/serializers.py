@@ -28,7 +28,7 @@ class BatchShape(serializers.ModelSerializer[Batch]):
     id = serializers.CharField(source="public_id")
     project = serializers.CharField(source="project.slug")
     state = serializers.CharField()
-    items = serializers.IntegerField(source="items_count")
+    items = serializers.SerializerMethodField(help_text="Null where this tells you what others decided.")
 
     class Meta:
         model = Batch
@@ -36,6 +36,9 @@ class BatchShape(serializers.ModelSerializer[Batch]):
             *("id", "project", "name", "task_type", "version", "variant", "settings", "overlap", "seed"),
             *("state", "items"),
         ]
+
+    def get_items(self, batch: Batch) -> int | None:
+        return None if batch.pk in self.context["hiding_size"] else batch.items_count
 
 
 class TaskTypeShape(serializers.Serializer[Any]):
@@ -229,7 +232,9 @@ class LeaseShape(serializers.Serializer[Any]):
 
 class ProgressShape(serializers.Serializer[Any]):
     submitted = serializers.IntegerField()
-    total = serializers.IntegerField()
+    total = serializers.IntegerField(
+        allow_null=True, help_text="Null in a batch that takes items from another."
+    )
 
 
 class LoopShape(serializers.Serializer[Any]):

@@ -47,6 +47,11 @@ class Batches(generics.ListAPIView[Batch]):
     def get_queryset(self) -> QuerySet[Batch]:
         return access.batches(access.actor(self.request))
 
+    def get_serializer_context(self) -> dict[str, Any]:
+        fed = self.get_queryset().filter(feeds_from__isnull=False)
+        hiding = visibility.hiding_size(access.actor(self.request).person, fed)
+        return {**super().get_serializer_context(), "hiding_size": hiding}
+
 
 class TaskTypes(APIView):
     """The kinds of annotation."""

@@ -92,7 +92,11 @@ def payload(assignment: Any) -> dict[str, Any]:
             "expires_at": assignment.leased_until.isoformat(),
         },
         "guidelines": assignment.guidelines_number,
-        "progress": {"submitted": assignment.submitted_before or 0, "total": batch.items_count},
+        "progress": {
+            "submitted": assignment.submitted_before or 0,
+            # How many items a batch was fed tells what others decided.
+            "total": batch.items_count if batch.feeds_from_id is None else None,
+        },
         "loop": tries.loop(batch),
         "help": helping.mode(assignment),
         "same_question": _same_question(assignment) if "rated_answer" in task.shows else None,

@@ -504,12 +504,14 @@ def open_batch(request: PageRequest, public_id: str) -> HttpResponse:
             assigning.open_batch(batch=batch, by=request.user, now=timezone.now())
             messages.success(request, gettext("{name} is open.").format(name=batch.name))
         return redirect("gold" if lacking else "batch", batch.public_id)
+    sees_size = batch.pk not in visibility.hiding_size(request.user, [batch])
     context = {
         "batch": batch,
         "project": batch.project,
         "lacking": lacking,
         "warning": qualifying.warning(batch),
-        "model_estimates": _estimates(batch),
+        "no_counts": "" if sees_size else visibility.why_no_counts(),
+        "model_estimates": _estimates(batch) if sees_size else [],
     }
     return render(request, "assigning/open.html", context)
 

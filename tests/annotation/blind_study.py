@@ -171,6 +171,14 @@ def pages(study: Study, item: Item) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def about(study: Study, batch: Batch) -> list[str]:
+    """The pages of a batch, whatever it has to do with an item."""
+    pages = ["", *(f"{name}/" for name in ("open", "close", "people", "quality", "report", "gold"))]
+    pages += [f"settings/{name}/" for name in ("general", "rule", "entry", "gold", "fixed", "change")]
+    found = [f"/batches/{batch.public_id}/{page}" for page in pages]
+    return [*found, f"/projects/{study.world.project.slug}/explorer/?batch={batch.public_id}", "/work/", "/"]
+
+
 def of_people(study: Study) -> list[str]:
     """Each filter of the explorer, and what is asked for by the name of a person."""
     slug = study.world.project.slug
@@ -208,6 +216,17 @@ def answered(label: str) -> Callable[[Study], None]:
         bo = Assignment.objects.get(item=study.items["begun"], person=study.world.bo)
         study.world.answer(study.world.reload(bo), {"label": label}, now=LATER)
         adjudicating.resolve_batch(batch=study.open, now=LATER)
+
+    return change
+
+
+def decided(label: str) -> Callable[[Study], None]:
+    """Ivo accepts a label of an item on which Ada and Bo differ. The batch that is fed takes reasoning."""
+
+    def change(study: Study) -> None:
+        item = study.items["adjudication"]
+        letters = {one.response.label: one.letter for one in adjudicating.candidates(item)}
+        adjudicating.decide(item=item, by=study.world.ivo, choose=[letters[label]], note="It is.", now=LATER)
 
     return change
 

@@ -12,12 +12,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from annotation import access
 from annotation.access import Actor
 from annotation.explorer import acting, export, index, querysets
 from annotation.explorer.actions import Refusal
 from annotation.explorer.selection import Selection
-from annotation.journeys import adjudicating
-from annotation.models import ApiToken, Item, Membership
+from annotation.journeys import adjudicating, annotating
+from annotation.models import ApiToken, Assignment, Item, Membership
 from annotation.roles import Permission, Role
 from annotation.visibility import SHOWN, Fact, Sight, may_adjudicate, sight
 from tests.annotation import blind_study
@@ -117,6 +118,33 @@ def test_two_worlds_that_differ_in_a_hidden_fact_are_the_same_to_the_reader(
     first, second = (blind_study.in_world(study, change, who, addresses) for change in (one, other))
 
     assert [address for address in addresses if first[address] != second[address]] == []
+
+
+def test_no_count_of_a_batch_that_is_fed_tells_what_was_decided(study: Study) -> None:
+    fed = study.open.feeds.get()
+    with_roles(study, "zoe", LEADING)
+    addresses = blind_study.pages(study, study.items["adjudication"]) + blind_study.about(study, fed)
+
+    one, other = (
+        blind_study.in_world(study, blind_study.decided(label), "zoe", addresses)
+        for label in ("extraction", "reasoning")
+    )
+
+    differing = [address for address in addresses if one[address] != other[address]]
+    assert differing == [], "\n".join(differing)
+
+
+def test_a_page_at_work_does_not_say_how_many_items_its_batch_was_fed(study: Study) -> None:
+    world, label = study.world, "reasoning"
+    blind_study.decided(label)(study)
+    fed = world.take(study.open.feeds.get(), "zoe")
+    assert fed is not None
+
+    assert annotating.payload(access.assignment(Actor(world.zoe), fed.public_id))["progress"]["total"] is None
+    own = Assignment.objects.filter(batch=study.open, person=world.zoe).first()
+    assert own is not None
+    payload = annotating.payload(access.assignment(Actor(world.zoe), own.public_id))
+    assert payload["progress"]["total"] == study.open.items_count
 
 
 @pytest.mark.parametrize("fact", WORLDS)
