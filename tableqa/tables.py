@@ -181,7 +181,7 @@ class Table:
 
         It knows no ids: spans are written with the ids that a source table would have at their places.
         """
-        return self._to_dict(self._spans_by_place())
+        return self._to_dict(self._spans_by_place() if self.spans else ())
 
     def _to_dict(self, spans: Sequence[Span]) -> dict[str, Any]:
         data: dict[str, Any] = {"header": list(self.header), "rows": [list(row) for row in self.rows]}

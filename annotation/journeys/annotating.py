@@ -138,6 +138,7 @@ def save_draft(
 def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> Found:
     """What is to be said of a response that somebody works on, whatever it holds."""
     problems: Sequence[Problem] = ()
+    response = {**response, "data": task.with_operations(response.get("data"))}
     try:
         problems = task.warnings(task.receive(response, item), item)
     except Invalid as invalid:

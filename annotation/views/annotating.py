@@ -186,8 +186,9 @@ def _page(
 ) -> HttpResponse:
     batch = assignment.batch
     task, item = batch.task(), assignment.plain_item
-    data = _draft_data(assignment) if data is None else data
-    operations = drawable_operations(task, data)
+    given, data = data, _draft_data(assignment) if data is None else data
+    read = task.with_operations(data)
+    operations = drawable_operations(task, read)
     plain = request.session.get(PLAIN, False)
     by_scripts = not plain and "table" in task.shows and len(item.example.table.rows) > MOST_ROWS
 
@@ -209,6 +210,8 @@ def _page(
     shown = guidance.version(batch.project_id, task.key, payload["guidelines"])
     draft: Draft | None = getattr(assignment, "draft", None)
     kept = draft.response if draft is not None and draft.revision else None
+    if kept and given is None:
+        kept = {**kept, "data": read}
     context = {
         "batch": batch,
         "assignment": payload,

@@ -383,7 +383,12 @@ OPERATIONS: Mapping[str, type[Operation]] = {kind.op: kind for kind in _CLASSES}
 
 
 def from_dict(data: object) -> Operation:
-    """Read one operation from JSON, trusting nothing; OperationError(bad_operation) for whatever is not one."""
+    """Read one operation from JSON, trusting nothing; OperationError(bad_operation) for whatever is not one.
+
+    One that is read already is given back: a list of 20,000 is read once, however many look at it.
+    """
+    if isinstance(data, _CLASSES):
+        return data
     if not isinstance(data, Mapping):
         raise bad(f"an operation is an object, not {kind_of(data)}")
     name = data.get("op")

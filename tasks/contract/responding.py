@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from tableqa.foreign_values import unstorable
 from tableqa.language import gettext
-from tableqa.operations import from_dict
+from tableqa.operations import OperationError, from_dict, from_list
 from tasks.contract.items import Item
 from tasks.contract.responses import (
     Field,
@@ -161,6 +161,16 @@ class Responding(ABC):
         """The form in which `data` of a response is submitted, before anybody has parsed it."""
         about = {"type": self.key, "variant": item.variant, "version": self.version, "base": item.base}
         return {**about, "data": data}
+
+    def with_operations(self, data: object) -> Any:
+        """The data of a draft with its operations read, for several readers; as it is where they are none."""
+        name = self.operations_field
+        if name is None or not isinstance(data, Mapping):
+            return data
+        try:
+            return {**data, name: from_list(data.get(name, []))}
+        except OperationError:
+            return data
 
     def restore(self, data: Mapping[str, Any]) -> Any:
         """The Response of stored `data` of this version, as it was, without judging it again."""

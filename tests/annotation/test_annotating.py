@@ -12,9 +12,10 @@ from django.test import Client
 
 from annotation import doctor
 from annotation.journeys import adjudicating, annotating, releasing
-from annotation.models import Annotation, Assignment, Event, Example, Item, Tally
+from annotation.models import Annotation, Assignment, Draft, Event, Example, Item, Tally
 from annotation.refusals import Refused
 from annotation.work import queue
+from tableqa.operations import SetCell
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World, envelope
 
@@ -291,3 +292,28 @@ def test_no_journey_keeps_text_that_cannot_be_kept(world: World, held: Assignmen
     ):
         with pytest.raises(Refused, match="cannot be saved"):
             refused()
+
+
+def test_a_request_reads_each_operation_of_a_draft_once(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = world.batch("value_change", variant="answer_stays", size=1)
+    client.force_login(world.ada)
+    address = f"/batches/{batch.public_id}/annotate/"
+    client.get(address)
+    assignment = Assignment.objects.get(batch=batch)
+    change = {"op": "set_cell", "row": "r0", "column": "c1", "old": "1995", "new": "1996"}
+    data = {"operations": [change, {**change, "row": "r1", "old": "1979", "new": "1980"}], "reason": "Two"}
+    reads, from_dict = [], SetCell.from_dict
+    monkeypatch.setattr(SetCell, "from_dict", lambda data: reads.append(data) or from_dict(data))
+
+    saved = client.put(
+        f"/api/assignments/{assignment.public_id}/draft/",
+        {"revision": 0, "response": envelope(assignment, data)},
+        content_type="application/json",
+    )
+
+    assert (saved.status_code, len(reads)) == (200, 2)
+    assert client.get(address).status_code == 200
+    assert len(reads) == 4
+    assert Draft.objects.get(assignment=assignment).response["data"] == data
