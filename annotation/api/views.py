@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -289,9 +290,10 @@ class AdjudicationQueue(APIView):
         """List up to 50 items for you to adjudicate, most important first."""
         actor = access.actor(request)
         batch = access.batch(actor, public_id, Permission.ADJUDICATE)
-        items = list(visibility.adjudicable(actor.person, adjudicating.waiting(batch))[:50])
+        waiting = visibility.adjudicable(actor.person, adjudicating.waiting(batch))
+        items = list(waiting.select_related("example__stored_table", "batch__definition")[:50])
         adjudicating.note_reading(items, by=actor.person, now=timezone.now())
-        return Response([_adjudication(item) for item in items])
+        return Response(list(map(_adjudication, items, adjudicating.candidates_of(items))))
 
 
 class Decide(APIView):
@@ -516,8 +518,7 @@ def _payload(request: Request, assignment: Assignment | None) -> dict[str, Any] 
     return annotating.payload(assignment)
 
 
-def _adjudication(item: Any) -> dict[str, Any]:
-    found = adjudicating.candidates(item)
+def _adjudication(item: Any, candidates: Sequence[adjudicating.Candidate]) -> dict[str, Any]:
     return {
         "item": item.public_id,
         "reason": item.adjudication.reason,
@@ -537,7 +538,7 @@ def _adjudication(item: Any) -> dict[str, Any]:
                 "unmet": candidate.annotation.unmet or [],
                 "unsure": candidate.unsure,
             }
-            for candidate in found
+            for candidate in candidates
         ],
     }
 

@@ -345,12 +345,23 @@ def _waiting(where: Q) -> QuerySet[Item]:
 
 def candidates(item: Item) -> list[Candidate]:
     """The responses under letters, in an order drawn for the item: nobody can tell who is who."""
-    task, plain = item.batch.task(), item.plain()
-    annotations = _in_order_of_letters(item)
+    return candidates_of([item])[0]
+
+
+def candidates_of(items: Sequence[Item]) -> list[list[Candidate]]:
+    """The same of several items, in their order, by two statements."""
     notes: dict[int, list[str]] = {}
-    sent_back = SentBack.objects.filter(assignment__item=item).order_by("pk")
+    sent_back = SentBack.objects.filter(assignment__item__in=items).order_by("pk")
     for assignment_id, note in sent_back.values_list("assignment_id", "note"):
         notes.setdefault(assignment_id, []).append(note)
+    by_item = _annotations_of(items)
+    return [_lettered(item, by_letter(item, by_item[item.pk]), notes) for item in items]
+
+
+def _lettered(
+    item: Item, annotations: Sequence[Annotation], notes: Mapping[int, Sequence[str]]
+) -> list[Candidate]:
+    task, plain = item.batch.task(), item.plain()
     found = []
     for letter, annotation in zip(letters(len(annotations)), annotations, strict=True):
         response = task.read(annotation.response or {}, plain)
@@ -921,17 +932,17 @@ def _in_order_of_letters(item: Item) -> list[Annotation]:
 
 def _annotations(item: Item) -> list[Annotation]:
     """The newest revisions of the submitted assignments, in the order of their places."""
-    submitted = (
-        Assignment.objects.filter(item=item)
-        .submitted()
-        .select_related("annotation", "place", "person", "batch")
-    )
-    found = []
-    for assignment in submitted.order_by("place__number"):
-        annotation = assignment.annotation
-        if annotation is not None:
+    return _annotations_of([item])[item.pk]
+
+
+def _annotations_of(items: Sequence[Item]) -> dict[int, list[Annotation]]:
+    submitted = Assignment.objects.filter(item__in=items).submitted()
+    found: dict[int, list[Annotation]] = {item.pk: [] for item in items}
+    related = submitted.select_related("annotation", "place", "person", "batch")
+    for assignment in related.order_by("place__number", "pk"):
+        if (annotation := assignment.annotation) is not None:
             annotation.assignment = assignment
-            found.append(annotation)
+            found[assignment.item_id].append(annotation)
     return found
 
 
