@@ -90,6 +90,8 @@ class Rule:
 _OUTSIDE = frozenset({Standing.OUTSIDE})
 _PLANNED = _OUTSIDE | {Standing.PLANNED}
 _LISTED = _PLANNED | {Standing.WORKING}
+# Gold that is complete is never decided, so whoever sees states over time can guess it without the permission. That is no
+# leak: states are shown only OUTSIDE, to people who get no item of the batch. Annotators see neither states nor decisions.
 SHOWN: Final[Mapping[Fact, Rule]] = {
     Fact.ITEM: Rule(_LISTED),
     Fact.ANSWERS: Rule(_LISTED, until_asked=True),

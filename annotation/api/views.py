@@ -21,7 +21,7 @@ from annotation.api import serializers as shapes
 from annotation.api.problems import CONTENT_TYPE, problem
 from annotation.help import helping, predicting, suggesting, tickets, tries
 from annotation.journeys import adjudicating, annotating, defining, releasing
-from annotation.models import Assignment, Batch, Project, Release
+from annotation.models import Adjudication, Assignment, Batch, Item, Person, Project, Release
 from annotation.roles import Permission
 from annotation.terms.adjudication import listed_reasons
 from annotation.work import practising, queue
@@ -302,12 +302,8 @@ class Decide(APIView):
     @extend_schema(request=shapes.DecideRequest, responses=shapes.DecisionShape)
     def post(self, request: Request, public_id: str) -> Response:
         """Decide an item: choose responses, write one, or exclude the item; reason and note are optional."""
-        actor = access.actor(request)
-        item = access.item(actor, public_id, Permission.ADJUDICATE)
-        if not visibility.may_adjudicate(actor.person, item):
-            raise Http404(access.NOT_HERE)
-        data = valid(shapes.DecideRequest, request)
-        decision = adjudicating.decide(item=item, by=actor.person, now=timezone.now(), **data)
+        (item, person), data = _to_judge(request, public_id), valid(shapes.DecideRequest, request)
+        decision = adjudicating.decide(item=item, by=person, now=timezone.now(), **data)
         return Response(
             {
                 "item": item.public_id,
@@ -327,19 +323,9 @@ class UndoDecision(APIView):
     @extend_schema(request=None, responses=shapes.UndoneShape)
     def post(self, request: Request, public_id: str) -> Response:
         """Undo your own decision while no release contains it and no work rests on it; the item waits again."""
-        actor = access.actor(request)
-        item = access.item(actor, public_id, Permission.ADJUDICATE)
-        if not visibility.may_adjudicate(actor.person, item):
-            raise Http404(access.NOT_HERE)
-        adjudication = adjudicating.undo(item=item, by=actor.person, now=timezone.now())
-        return Response(
-            {
-                "item": item.public_id,
-                "reason": adjudication.reason,
-                "weight": adjudication.weight,
-                "asked_at": adjudication.asked_at,
-            }
-        )
+        item, person = _to_judge(request, public_id)
+        adjudication = adjudicating.undo(item=item, by=person, now=timezone.now())
+        return Response({"item": item.public_id, **_waiting(adjudication)})
 
 
 class SendBack(APIView):
@@ -348,12 +334,8 @@ class SendBack(APIView):
     @extend_schema(request=shapes.SendBackRequest, responses=shapes.SentBackShape)
     def post(self, request: Request, public_id: str) -> Response:
         """Send one response of a waiting item back to its author, with a note."""
-        actor = access.actor(request)
-        item = access.item(actor, public_id, Permission.ADJUDICATE)
-        if not visibility.may_adjudicate(actor.person, item):
-            raise Http404(access.NOT_HERE)
-        data = valid(shapes.SendBackRequest, request)
-        back = adjudicating.send_back(item=item, by=actor.person, now=timezone.now(), **data)
+        (item, person), data = _to_judge(request, public_id), valid(shapes.SendBackRequest, request)
+        back = adjudicating.send_back(item=item, by=person, now=timezone.now(), **data)
         return Response(
             {
                 "item": item.public_id,
@@ -518,12 +500,22 @@ def _payload(request: Request, assignment: Assignment | None) -> dict[str, Any] 
     return annotating.payload(assignment)
 
 
+def _to_judge(request: Request, public_id: str) -> tuple[Item, Person]:
+    actor = access.actor(request)
+    item = access.item(actor, public_id, Permission.ADJUDICATE)
+    if not visibility.may_adjudicate(actor.person, item):
+        raise Http404(access.NOT_HERE)
+    return item, actor.person
+
+
+def _waiting(adjudication: Adjudication) -> dict[str, Any]:
+    return {name: getattr(adjudication, name) for name in ("reason", "weight", "asked_at")}
+
+
 def _adjudication(item: Any, candidates: Sequence[adjudicating.Candidate]) -> dict[str, Any]:
     return {
         "item": item.public_id,
-        "reason": item.adjudication.reason,
-        "weight": item.adjudication.weight,
-        "asked_at": item.adjudication.asked_at,
+        **_waiting(item.adjudication),
         "shows": item.batch.task().payload(item.plain()),
         "listed_reasons": listed_reasons(item.batch.adjudication_reasons),
         "note_required": item.batch.note_required,

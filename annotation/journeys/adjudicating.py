@@ -841,7 +841,7 @@ def _require_waiting(item: Item) -> None:
 
 def _require_seen(item: Item, seen: str) -> None:
     """Refuse what rests on other responses than the item has: a letter may have become that of another one."""
-    if seen and seen != in_one_text(_in_order_of_letters(item)):
+    if seen and seen != in_one_text(by_letter(item, _annotations(item))):
         refuse("responses_changed", RESPONSES_CHANGED)
 
 
@@ -924,10 +924,6 @@ def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[An
         followers += len(batches)
     hangs = followers + (item.batch.closed_at is not None)
     return round((0.5 + resolving.apart(task, responses, plain)) * (1 + hangs), 4)
-
-
-def _in_order_of_letters(item: Item) -> list[Annotation]:
-    return by_letter(item, _annotations(item))
 
 
 def _annotations(item: Item) -> list[Annotation]:

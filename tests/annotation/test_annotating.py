@@ -304,8 +304,14 @@ def test_a_request_reads_each_operation_of_a_draft_once(
     assignment = Assignment.objects.get(batch=batch)
     change = {"op": "set_cell", "row": "r0", "column": "c1", "old": "1995", "new": "1996"}
     data = {"operations": [change, {**change, "row": "r1", "old": "1979", "new": "1980"}], "reason": "Two"}
-    reads, from_dict = [], SetCell.from_dict
-    monkeypatch.setattr(SetCell, "from_dict", lambda data: reads.append(data) or from_dict(data))
+    reads: list[object] = []
+    from_dict = SetCell.from_dict
+
+    def read(data: object) -> SetCell:
+        reads.append(data)
+        return from_dict(data)
+
+    monkeypatch.setattr(SetCell, "from_dict", read)
 
     saved = client.put(
         f"/api/assignments/{assignment.public_id}/draft/",

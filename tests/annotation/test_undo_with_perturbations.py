@@ -246,8 +246,14 @@ def test_a_run_that_a_batch_feeds_looks_at_each_decision_a_fixed_number_of_times
     adjudicating.resolve_batch(batch=batch, now=LATER)
     run = run_fed_by(batch, ["transpose"])
     monkeypatch.setattr(perturbing, "ROWS", 1)
-    looks, goes_on = [], lineage.goes_on
-    monkeypatch.setattr(lineage, "goes_on", lambda *args: looks.append(1) or goes_on(*args))
+    looks: list[Any] = []
+    goes_on = lineage.goes_on
+
+    def look(*args: Any) -> bool:
+        looks.append(args)
+        return goes_on(*args)
+
+    monkeypatch.setattr(lineage, "goes_on", look)
 
     perturbing.perform(run)
 
