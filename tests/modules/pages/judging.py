@@ -64,7 +64,9 @@ def submitted(world: World, client: Client) -> list[Any]:
 def standing(world: World, client: Client) -> list[Any]:
     """The labels that count, in the order of their items."""
     rows = Assignment.objects.submitted().select_related("annotation").order_by("item__position", "pk")
-    return [row.annotation.response["data"]["label"] for row in rows if row.annotation and row.annotation.response]
+    return [
+        row.annotation.response["data"]["label"] for row in rows if row.annotation and row.annotation.response
+    ]
 
 
 def decide(world: World, client: Client) -> None:
