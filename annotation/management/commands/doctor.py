@@ -14,12 +14,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = doctor.findings()
-        healing = [finding for finding in found if isinstance(finding, doctor.SelfHealing)]
         for finding in found:
-            if finding in healing:
+            if isinstance(finding, doctor.SelfHealing):
                 self.stdout.write(f"Repaired automatically: {finding}.")
             else:
                 self.stderr.write(finding)
-        if number := len(found) - len(healing):
+        if number := sum(not isinstance(finding, doctor.SelfHealing) for finding in found):
             raise CommandError(f"{number} inconsistencies.")
         self.stdout.write("No inconsistencies.")
