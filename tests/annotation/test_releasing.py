@@ -21,7 +21,8 @@ from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Difference
 from tests.annotation.cast import NOON, World
 
-pytestmark = pytest.mark.both
+# What a release is made of comes from the database, and runs on both. What is found in files does not depend on one.
+both = pytest.mark.both
 
 LATER = NOON + timedelta(seconds=61)
 
@@ -57,6 +58,7 @@ def rewrite(folder: Path, name: str, change: Callable[[list[dict]], None]) -> No
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
+@both
 def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
     released: Path, tmp_path: Path
 ) -> None:
@@ -78,6 +80,7 @@ def test_what_is_noted_of_records_on_their_way_is_what_is_found_in_their_files(
         assert (again / name).read_bytes() == (released / name).read_bytes()
 
 
+@both
 def test_a_release_verifies(released: Path) -> None:
     checked = release_files.verify(released)
     assert checked["annotations"] == 10
@@ -174,6 +177,7 @@ def changed_manifest(folder: Path, change: Callable[[dict], object]) -> None:
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
+@both
 def test_figures_and_hours_have_exact_values_beside_the_rounded_ones(released: Path) -> None:
     manifest = json.loads((released / "manifest.json").read_text())
     for figure in manifest["agreement"]:
@@ -225,6 +229,7 @@ def test_a_release_that_was_made_before_there_were_exact_values_verifies(release
     assert release_files.verify(released)["figures"] == 4
 
 
+@both
 def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
     world: World, released: Path
 ) -> None:
@@ -242,6 +247,7 @@ def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
     assert Release.objects.count() == 1
 
 
+@both
 def test_a_request_whose_answer_was_lost_gets_the_first_release_though_people_went_on(world: World) -> None:
     options: dict[str, Any] = {"project": world.project, "by": world.rea, "name": "v2", "format": "askew"}
     world.label(world.batch("question_type", size=1), "ada", "extraction")
@@ -259,6 +265,7 @@ def test_a_request_whose_answer_was_lost_gets_the_first_release_though_people_we
         releasing.start_release(now=LATER, request="k2", **options)
 
 
+@both
 @pytest.mark.parametrize(
     "changed", [{"format": "askew"}, {"format": ["askew", "freb_tqa"]}, {"purpose": "training"}, "a response"]
 )
@@ -278,6 +285,7 @@ def test_a_name_with_other_contents_is_refused_before_a_job_is_queued(
     assert not Job.objects.filter(kind="release").exists()
 
 
+@both
 def test_simulated_people_are_refused_unless_allowed(world: World) -> None:
     batch = world.batch("question_type", size=1, overlap=1)
     world.label(batch, "ada", "extraction")
@@ -290,6 +298,7 @@ def test_simulated_people_are_refused_unless_allowed(world: World) -> None:
     assert release.manifest["counts"]["simulated_annotators"] == 1
 
 
+@both
 def test_no_name_of_a_person_is_in_a_release(world: World, released: Path) -> None:
     text = "".join(path.read_text() for path in released.rglob("*") if path.is_file())
     for person in world.people.values():
@@ -344,6 +353,7 @@ def test_a_record_without_a_field_is_a_difference_and_no_traceback(released: Pat
         release_files.verify(released)
 
 
+@both
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_registered(
     world: World, released: Path
 ) -> None:

@@ -10,11 +10,8 @@ import time
 from pathlib import Path
 
 import psycopg2
-import pytest
 
 from tests.temp_postgres import temporary_postgres
-
-pytestmark = pytest.mark.both
 
 ROOT = Path(__file__).resolve().parents[2]
 CHANGE = """

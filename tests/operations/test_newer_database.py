@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.both
-
 ROOT = Path(__file__).resolve().parents[2]
 ASK = """
 import sys

@@ -22,8 +22,6 @@ from tests.annotation.cast import NOON, World
 from tests.temp_postgres import temporary_postgres
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.both
-
 ROOT = Path(__file__).resolve().parents[2]
 
 PREPARE = """
@@ -155,6 +153,7 @@ def test_two_workers_never_do_one_job_and_a_killed_ones_job_is_taken_up_or_fails
     assert (unpack(error), tries) == ("The worker of this job was lost 3 times.", 3)
 
 
+@pytest.mark.both
 @pytest.mark.django_db
 def test_who_was_taken_for_lost_does_not_end_the_job_of_another(
     world: World, monkeypatch: pytest.MonkeyPatch
