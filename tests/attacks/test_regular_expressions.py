@@ -309,7 +309,9 @@ def test_a_pattern_that_searches_an_end_from_each_beginning_is_noticed(pattern: 
 
 
 def test_a_pattern_of_quadratic_time_is_noticed() -> None:
-    assert growth(Found("here", re.compile(r"^\W*operation", re.MULTILINE), "search"), "", "\n") > MOST
+    found = Found("here", re.compile(r"^\W*operation", re.MULTILINE), "search")
+
+    assert growth(found, "", "\n", LONG // 4, SHORT // 4) > MOST
 
 
 ENTRIES: dict[str, Callable[[str], object]] = {
