@@ -4,7 +4,7 @@
   also where Chromium reports what the Content-Security-Policy refused; `console_may_say` names what one expects.
 * Without Chromium, Node or the datasets, tests that need them are skipped with the reason; with CI=true they fail.
 * `--both` keeps the tests marked `both`: the second pass of `./run test`, on SQLite.
-* `--quick` leaves out browser tests, the folders of SLOW_PATHS and tests that are marked `slow`.
+* `--quick` leaves out browser tests, what tests/budget.toml lists for it, and tests that are marked `slow`.
 * `--slow` adds the tests marked `slow`, and lets Hypothesis try all of its examples. A slow test runs without it
   when it is named (`file::test`).
 """
@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +28,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
 from playwright.sync_api import Error as PlaywrightError
 
 from annotation import mo_files
-from tests.costs import REPORTS, Costs
+from tests.costs import BUDGET, REPORTS, Costs
 from tests.in_flight import wait_until_quiet
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,11 +44,8 @@ BROWSER_FIXTURES = {"page", "context", "new_context", "browser"}
 EXAMPLES, ALL_EXAMPLES = 25, 100
 """Examples of a property that Hypothesis tries, and how many with --slow."""
 
-SLOW_PATHS = (
-    *("tests/browser", "tests/faults", "tests/operations", "tests/predictor/models"),
-    *("tests/test_demo.py", "tests/test_documented_commands.py"),
-)
-"""What --quick does not even collect: real browsers, servers, faults and torch."""
+NOT_QUICK = {ROOT / path for path in tomllib.loads(BUDGET.read_text())["quick"]["left_out"]}
+"""Folders and files that --quick does not even collect, unless they are named."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,8 +75,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    if config.getoption("--quick") and any(collection_path == ROOT / folder for folder in SLOW_PATHS):
-        return True
+    if config.getoption("--quick") and collection_path in NOT_QUICK:
+        named = (Path(argument.partition("::")[0]).resolve() for argument in config.args)
+        return None if any(path.is_relative_to(collection_path) for path in named) else True
     # Importing every module of tests takes seconds; few have tests for both databases.
     is_module = collection_path.suffix == ".py" and config.getoption("--both")
     return True if is_module and b"mark.both" not in collection_path.read_bytes() else None

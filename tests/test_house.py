@@ -14,8 +14,8 @@ import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
-from typing import ClassVar
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar
 
 import hypothesis
 import pytest
@@ -23,7 +23,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation import immutable, mo_files
-from tests.plugin import ALL_EXAMPLES, EXAMPLES, chromium
+from tests.plugin import ALL_EXAMPLES, EXAMPLES, NOT_QUICK, chromium, pytest_ignore_collect
 from tests.temp_postgres import temporary_postgres
 from tests.waiting import wait_until
 
@@ -510,6 +510,18 @@ class TestTheRulesForTests:
     def test_slow_tests_are_for_slow_runs(self, outcome):
         assert "9 deselected" in outcome("-k", "repetitions", CI="false")
         assert "1 passed, 8 deselected" in outcome("-k", "repetitions", "--slow", CI="false")
+
+    def test_a_quick_run_leaves_out_what_the_budget_lists_but_not_what_is_named(self):
+        costly = ROOT / "tests" / "annotation" / "test_role_table.py"
+
+        def is_left_out(*arguments: str) -> bool:
+            config: Any = SimpleNamespace(args=arguments, getoption=lambda name: name == "--quick")
+            return bool(pytest_ignore_collect(costly, config))
+
+        assert [path for path in NOT_QUICK if not path.exists()] == []
+        assert is_left_out()
+        assert is_left_out("tests/annotation", "tests/annotation/test_roles.py")
+        assert not is_left_out("tests/annotation/test_role_table.py::test_every_page_has_a_row")
 
     def test_a_quick_run_opens_no_browser(self, outcome):
         assert "1 passed, 1 skipped, 7 deselected" in outcome("--quick", CI="false")
