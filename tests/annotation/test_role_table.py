@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,19 @@ def browser(person: Person | None) -> Client:
     if person is not None:
         client.force_login(person)
     return client
+
+
+class Browsers:
+    """A browser of each person, as it is after signing in: each use takes back the cookies that pages have set."""
+
+    def __init__(self, world: World) -> None:
+        self.clients = {who: browser(None if who == "nobody" else world.people[who]) for who in ANYBODY}
+        self.cookies = {who: deepcopy(client.cookies) for who, client in self.clients.items()}
+
+    def __getitem__(self, who: str) -> Client:
+        client = self.clients[who]
+        client.cookies = deepcopy(self.cookies[who])
+        return client
 
 
 def text(response: Any) -> str:
@@ -125,15 +139,14 @@ def test_every_page_has_a_row() -> None:
 
 
 def test_a_page_answers_those_who_may_and_is_not_there_for_others(things: Things) -> None:
-    wrong = []
+    wrong, browsers = [], Browsers(things.world)
     for name, (arguments, *allowed) in PAGES.items():
         with undone():
             address = reverse(name, args=arguments(things))
             for method, who_may in zip(("get", "post"), allowed, strict=True):
                 for who in sorted(ANYBODY):
-                    client = browser(None if who == "nobody" else things.world.people[who])
                     with undone():
-                        status = getattr(client, method)(address, SENT.get(name)).status_code
+                        status = getattr(browsers[who], method)(address, SENT.get(name)).status_code
                     if status not in expected(who, who_may):
                         wrong.append(f"{method.upper()} {name} as {who}: {status}")
 
@@ -214,12 +227,11 @@ ANSWERED = {200, 201, 202, 204, 409, 422}
 
 
 def test_the_interface_answers_those_who_may_and_is_not_there_for_others(things: Things) -> None:
-    wrong = []
+    wrong, browsers = [], Browsers(things.world)
     for name, method in CALLS:
         who_may = API[name][method][2]
         for who in sorted(ANYBODY):
-            client = browser(None if who == "nobody" else things.world.people[who])
-            status = call(client, name, method, things)
+            status = call(browsers[who], name, method, things)
             denied = {401} if who == "nobody" else {404}
             if status not in (ANSWERED if who in who_may else denied):
                 wrong.append(f"{method.upper()} {name} as {who}: {status}")
