@@ -34,7 +34,6 @@ def opened(world: World, new_context: NewContext, live_server: Any, item: Item, 
     return page
 
 
-@pytest.mark.both
 def test_by_keys_one_goes_from_difference_to_difference_and_sends_a_response_back(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:

@@ -120,7 +120,6 @@ def test_search_and_filters_are_set_and_removed(page: Page, world: World) -> Non
     expect(page.locator("#found")).to_have_text("1 item · 1 response")
 
 
-@pytest.mark.both
 def test_items_are_selected_excluded_after_a_preview_and_taken_back(page: Page, world: World) -> None:
     press = page.keyboard.press
     batch = world.project.batches.get()

@@ -45,7 +45,6 @@ def write(page: Page, text: str, row: str = "r1", column: str = "c1") -> None:
 # -- the panels of the bar ---------------------------------------------------------------------------
 
 
-@pytest.mark.both
 def test_items_are_skipped_with_a_reason_and_flagged_by_key_and_never_submitted(
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
