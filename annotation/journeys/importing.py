@@ -131,21 +131,9 @@ def import_examples(
     continued = continued_sources.continued(project, choices.name, reader, path)
     earlier = Source.objects.ready().filter(project=project, name=choices.name)
     with uploads.room(files) as folder:
-        request = ReadRequest(
-            reader,
-            str(path),
-            str(folder / "rows.jsonl"),
-            tables=str(tables) if tables else None,
-            rest=str(rest or ""),
-            fields=choices.fields,
-            split=split,
-            limit=limit,
-            by_command=by_command,
-            # A command takes the columns of the source that it continues; a page has asked for them.
-            inherited=continued.how.get("fields", {}) if by_command and continued is not None else {},
-            known=() if only_check else tuple(earlier.values_list("checksum", flat=True)),
-            **(files.for_request() if files is not None else {}),
-        )
+        known = () if only_check else tuple(earlier.values_list("checksum", flat=True))
+        more = {"tables": str(tables) if tables else None, "rest": str(rest or ""), "by_command": by_command}
+        request = _read_request(folder, reader, path, choices, files, continued, known=known, **more)
         read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
@@ -177,10 +165,31 @@ def import_examples(
         source.tables_count,
         new=True,
         numbered=tuple(read.numbered),
-        left_out=read.left_out,
-        read_as=read.read_as,
-        rejected=read.rejected,
+        **{name: getattr(read, name) for name in ("left_out", "read_as", "rejected")},
         continues=continued.name if continued is not None and choices.credit != stated_credit else "",
+    )
+
+
+def _read_request(
+    folder: Path,
+    reader: str,
+    path: Path,
+    choices: Choices,
+    files: uploads.UploadedFiles | None,
+    continued: Source | None,
+    **more: Any,
+) -> ReadRequest:
+    """What is read; a command takes the columns of the source that it continues, a page has asked for them."""
+    return ReadRequest(
+        reader,
+        str(path),
+        str(folder / "rows.jsonl"),
+        fields=choices.fields,
+        split=choices.split,
+        limit=choices.limit,
+        inherited=continued.how.get("fields", {}) if more["by_command"] and continued is not None else {},
+        **more,
+        **(files.for_request() if files is not None else {}),
     )
 
 

@@ -187,6 +187,16 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
     refuse("import_failed", "{name} has no responses. Export the tasks with their annotations.", name=name)
 
 
+def _refuse_problems(problems: Sequence[Problem]) -> NoReturn:
+    refuse(
+        "import_failed",
+        "{problem} No responses were imported. Problems: {number}.",
+        problem=one_sentence(problems[0]),
+        number=len(problems),
+        more={"problems": to_json(list(problems)), "rejected": len(problems)},
+    )
+
+
 def _first(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
     """The first tasks, with `SAMPLE` responses or a few more."""
     sample, number = [], 0
@@ -261,7 +271,6 @@ class _Import:
         """
         if most is not None and self.preview.summary.responses > most:
             self.preview.is_sample, self.tasks = True, _first(self.tasks)
-        # Few responses are checked at once. Pages of very many are removed again, but for tables, which sources share.
         with transaction.atomic() if most is not None else nullcontext():
             with self._hidden_pages(None) as pages:
                 self._write(pages)
@@ -274,14 +283,7 @@ class _Import:
         with self._hidden_pages(job) as pages:
             written = self._write(pages)
             if written is None:
-                problems = self.preview.problems
-                refuse(
-                    "import_failed",
-                    "{problem} No responses were imported. Problems: {number}.",
-                    problem=one_sentence(problems[0]),
-                    number=len(problems),
-                    more={"problems": to_json(problems), "rejected": len(problems)},
-                )
+                _refuse_problems(self.preview.problems)
             source, batch, labels = written
             staged = label_pages.begin(batch, labels, self.now)
             label_pages.stage(staged, labels, pages, self.now)
@@ -294,13 +296,12 @@ class _Import:
 
     def _hidden_pages(self, job: Job | None) -> AbstractContextManager[HiddenPages]:
         """Pages of their own. They count tasks and items, then responses twice: checked, and written."""
-        responses = sum(len(task.responses) for task in self.tasks)
-        records = 2 * (len(self.tasks) + responses)
-
-        def progress(done: int, total: int) -> None:
-            self.file.progress(done * responses // total, responses)
-
-        return written_pages.apart(progress, records, job)
+        total = sum(len(task.responses) for task in self.tasks)
+        return written_pages.apart(
+            lambda done, records: self.file.progress(done * total // records, total),
+            2 * (len(self.tasks) + total),
+            job,
+        )
 
     def _check_credit(self) -> None:
         """Note a URL, licence or citation that a source cannot have."""
@@ -422,21 +423,22 @@ class _Import:
 
     def _publish(self, source: Source, batch: Batch, staged: LabelImport, labels: Checked) -> None:
         """Make all pages visible, in the caller's transaction: few statements, however many responses."""
-        by, now = self.by, self.now
         Project.objects.select_for_update(no_key=True).filter(pk=self.project.pk).values_list("pk").first()
         if source.ready_at is None:
-            importing.publish(source=source, project=self.project, by=by)
+            importing.publish(source=source, project=self.project, by=self.by)
         used, row = batch.definition, None
         if used is not None:
             if self.preview.is_new_type:
-                defining.define(project=self.project, name=used.name, data=used.data, by=by, now=now)
+                defining.define(
+                    project=self.project, name=used.name, data=used.data, by=self.by, now=self.now
+                )
             row = defining.newest(self.project)[used.name]
             if (row.number, row.data) != (used.number, used.data):
                 label_pages.refuse_changed_definition()
-        assigning.publish_batch(batch=batch, definition=row, by=by, now=now)
-        assigning.open_batch(batch=batch, by=by, now=now)
-        label_pages.publish(batch, staged, labels, by, now)
-        assigning.close_batch(batch=batch, by=by, now=now)
+        assigning.publish_batch(batch=batch, definition=row, by=self.by, now=self.now)
+        assigning.open_batch(batch=batch, by=self.by, now=self.now)
+        label_pages.publish(batch, staged, labels, self.by, self.now)
+        assigning.close_batch(batch=batch, by=self.by, now=self.now)
         self.preview.batch = batch
 
     def _write_proposals(
