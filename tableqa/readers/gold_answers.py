@@ -17,7 +17,7 @@ from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, check
 from tableqa.readers.reader import Ids, ReaderError, Rejected
 from tableqa.readers.records import Fields, Record, decoded, each_record, plain
 from tableqa.readers.rejections import Rejections
-from tableqa.readers.text_form import text_form, text_lines
+from tableqa.readers.text_form import text_form
 
 FIELDS = ("example", "response", "why")
 _CORRECT = phrase("Correct it")
@@ -75,7 +75,7 @@ def _of_csv(path: Path, columns: Sequence[str]) -> Iterator[Fields | ReaderError
         _require_known(path, line, names, [*FIELDS, *columns])
 
     form = text_form(path, columns=FIELDS[:1])
-    lines = read_delimited(path, form.separator, text_lines(path, form.encoding), blank=True)
+    lines = read_delimited(path, form.separator, form.encoding, blank=True)
     for record in named_rows(path, lines, check):
         yield record.error if isinstance(record, Rejected) else record
 
