@@ -42,12 +42,9 @@ def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look:
 @jobs.kind(PREVIEW)
 @jobs.kind(KIND)
 def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    def read_or_written(done: int, total: int) -> None:
-        (progress.beside_the_transaction if total else progress)(done, total)
-
     batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
     seconds = settings.PREVIEW_SECONDS if job.kind == PREVIEW else settings.IMPORT_SECONDS
-    with uploads.input_of_job(job, "read_gold", seconds, read_or_written) as file:
+    with uploads.input_of_job(job, "read_gold", seconds, progress.before_one_transaction) as file:
         return write(batch=batch, file=file, by=job.made_by, now=timezone.now(), job=job)
 
 
@@ -104,7 +101,7 @@ def write(
     return result
 
 
-jobs.afterwards(KIND)(uploads.forget_if_done)
+jobs.afterwards(KIND)(uploads.tidy_up)
 
 
 def _value(kind: str, text: str) -> Any:

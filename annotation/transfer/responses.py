@@ -118,7 +118,8 @@ def start(
 
 @jobs.kind(PREVIEW)
 def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    with uploads.input_of_job(job, "read_responses", settings.PREVIEW_SECONDS, progress) as file:
+    seconds, beat = settings.PREVIEW_SECONDS, progress.before_one_transaction
+    with uploads.input_of_job(job, "read_responses", seconds, beat) as file:
         preview = _of_job(job, file).preview_only(MOST_IN_PREVIEW)
     return preview.as_data()
 

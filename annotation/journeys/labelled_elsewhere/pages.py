@@ -44,13 +44,14 @@ def write(*, batch: Batch, checked: Checked, by: Person | None, now: datetime, p
     Where the process is killed, nothing of them is visible; the same labels go on where it stopped.
     """
     staged = begin(batch, checked, now)
+    key = staged.pk  # which deleting it takes from it, also where that is rolled back
     try:
         stage(staged, checked, Pages(progress, checked.new, staged.staged), now)
         with bulk.large_cache(), transaction.atomic():
             publish(batch, staged, checked, by, now)
             progress(checked.new, checked.new)
     except (Refused, jobs.Cancelled):
-        LabelImport.objects.filter(pk=staged.pk).delete()
+        LabelImport.objects.filter(pk=key).delete()
         raise
 
 
