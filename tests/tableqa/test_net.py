@@ -124,7 +124,8 @@ def test_whole_operations_stay_and_what_is_around_them_is_net() -> None:
         cell("c2", "r2", "6", "7"),
         cell("c2", "r2", "7", "6"),
     ]
-    assert normalise(done, VOTES) == [cell("r2", "c2", "4", "6", (2, 2)), Transpose()]
+    shortened: list[Operation] = [cell("r2", "c2", "4", "6", (2, 2)), Transpose()]
+    assert normalise(done, VOTES) == shortened
 
 
 def test_a_remembered_net_list_is_that_of_its_own_table_and_operations() -> None:
@@ -313,7 +314,8 @@ def test_new_rows_are_named_after_those_that_the_base_has() -> None:
 
 def test_a_transposition_is_found_by_ids() -> None:
     edited = replay(VOTES, [Transpose(), cell("c2", "r2", "4", "5")])
-    assert diff(VOTES, edited) == [Transpose(), cell("c2", "r2", "4", "5", (1, 3))]
+    found: list[Operation] = [Transpose(), cell("c2", "r2", "4", "5", (1, 3))]
+    assert diff(VOTES, edited) == found
 
 
 @given(st.permutations(range(12)))

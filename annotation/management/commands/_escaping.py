@@ -44,7 +44,7 @@ def ended_by(*errors: type[Exception], end: Callable[[str], CommandError] = Comm
 class BaseCommand(base.BaseCommand):
     """A command whose output is an `EscapingOutput`. Checks of the code, which take a second, are left to the build."""
 
-    requires_system_checks = (Tags.database, Tags.translation)
+    requires_system_checks: tuple[str, ...] = (Tags.database, Tags.translation)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("stdout", "stderr"):  # Django sets them for each call

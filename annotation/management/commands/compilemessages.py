@@ -14,7 +14,7 @@ class Command(BaseCommand):
         "Compile the .po files in locale/ to the .mo files that Django reads. ./run does the same. "
         "Replaces Django's command of this name, which needs gettext."
     )
-    requires_system_checks = []
+    requires_system_checks = ()
 
     def handle(self, **options: Any) -> None:
         for folder in settings.LOCALE_PATHS:
