@@ -190,7 +190,7 @@ def of_people(study: Study) -> list[str]:
 
 
 CHANGES = re.compile(
-    rb'(name="csrfmiddlewaretoken" value="|X-CSRFToken": "|"(?:made_at|last_login)": "20)[\w+/=:.-]+'
+    rb'(name="(?:csrfmiddlewaretoken|request)" value="|X-CSRFToken": "|"(?:made_at|last_login)": "20)[\w+/=:.-]+'
 )
 """What differs each time a page is shown."""
 
