@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from django.db import connection, transaction
-from django.db.models import Exists, Model, OuterRef, Q
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.db.models.functions import Substr
 
 from annotation import bulk, immutable, jobs
@@ -175,14 +175,19 @@ class HiddenPages(Pages):
             parts = _parts(model) if model in (Item, Batch, PerturbationRun) else [(model, "pk")]
             if model is Person:
                 parts.insert(0, (Membership, "person"))  # without which nobody knows whom to remove
-            # The newest first: an example is younger than its parent.
-            found = model._base_manager.filter(**rows).order_by("-pk").values_list("pk", flat=True)
-            while keys := list(found[:ROWS]):
-                with immutable.writable():
-                    for part, way in parts:
-                        gone = part._base_manager.filter(**{f"{way}__in": keys})
-                        gone._raw_delete(gone.db)
-                yield
+            yield from _removing(model._base_manager.filter(**rows), parts)
+
+
+def _removing(rows: QuerySet[Any], parts: Sequence[tuple[Any, str]]) -> Iterator[None]:
+    """Remove rows and these parts of them, a short transaction at a time."""
+    # The newest first: an example is younger than its parent.
+    found = rows.order_by("-pk").values_list("pk", flat=True)
+    while keys := list(found[:ROWS]):
+        with immutable.writable():
+            for part, way in parts:
+                gone = part._base_manager.filter(**{f"{way}__in": keys})
+                gone._raw_delete(gone.db)
+        yield
 
 
 def _parts(model: type[Model]) -> list[tuple[type[Model], str]]:
@@ -248,6 +253,13 @@ def clear_abandoned(of: Job | None = None) -> None:
         pages = HiddenPages(project, lambda done, total: None, 0)
         pages.at = project.restoring_at
         pages.abandon(time.monotonic() + CLEARING)
+    # Older versions wrote these into the project itself.
+    unready = {"ready_at": None, "project__restoring_at": None, "started_at__lt": now - LOST}
+    left = list(Source.objects.filter(**unready).values_list("pk", flat=True))
+    until = time.monotonic() + CLEARING
+    for rows in (Example.objects.filter(source__in=left), Source.objects.filter(pk__in=left)):
+        if any(time.monotonic() >= until for _ in _removing(rows, [(rows.model, "pk")])):
+            break
 
 
 def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:

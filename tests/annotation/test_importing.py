@@ -196,6 +196,21 @@ def test_an_import_that_was_killed_is_seen_by_nobody_and_then_cleared(world: Wor
     assert list(Project.objects.all()) == [world.project]
 
 
+def test_a_half_import_of_an_older_version_is_removed(world: World, tmp_path: Path) -> None:
+    left = take_in(world, tmp_path / "films-dev.tsv", name="again").source
+    Source.objects.filter(pk=left.pk).update(ready_at=None, started_at=jobs.clock())
+
+    written_pages.clear_abandoned()
+    assert Source.objects.filter(pk=left.pk).exists()  # a worker of that version may be at it
+
+    Source.objects.filter(pk=left.pk).update(started_at=jobs.clock() - 2 * written_pages.LOST)
+    (finding,) = (finding for finding in doctor.findings() if "again" in finding)
+    assert "a worker removes it" in finding
+    written_pages.clear_abandoned()
+    assert list(Source.objects.all()) == [world.source]
+    assert not Example.objects.exclude(source=world.source).exists()
+
+
 def test_an_id_stands_once_under_a_name_whoever_imports_at_the_same_time(
     world: World, tmp_path: Path
 ) -> None:
