@@ -125,7 +125,6 @@ class Summary:
     tasks: int = 0
     answered: int = 0
     responses: int = 0
-    most: int = 0
     columns: dict[str, Column] = field(default_factory=dict)
     people: Counter[str] = field(default_factory=Counter)
     losses: Counter[str] = field(default_factory=Counter)
@@ -150,7 +149,6 @@ class Summary:
     def add(self, task: CheckedTask) -> None:
         self.tasks += 1
         self.answered += bool(task.responses)
-        self.most = max(self.most, len(task.responses))
         self.losses.update(task.losses)
         self.terms = self.terms or dict(task.terms)
         self.definition = self.definition or task.definition

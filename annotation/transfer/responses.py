@@ -209,6 +209,18 @@ def _first(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
     return sample
 
 
+def _by_example(tasks: Sequence[CheckedTask]) -> dict[str, CheckedTask]:
+    """The tasks with responses; those of one example, which a source lends, are one."""
+    answered: dict[str, CheckedTask] = {}
+    for task in tasks:
+        if before := answered.get(id := task.example or task.id):
+            responses = [*before.responses, *task.responses]
+            task = replace(task, responses=responses, predictions=[*before.predictions, *task.predictions])
+        if task.responses:
+            answered[id] = task
+    return answered
+
+
 def known_task_types(project: Project) -> dict[str, TaskType]:
     """The task types that responses can be of: those of the project first, then the installed ones that make nothing."""
     defined = {name: row.task() for name, row in defining.newest(project).items()}
@@ -390,14 +402,17 @@ class _Import:
             )
         if task_type is None or preview.problems:
             return None
-        answered = {task.example or task.id: task for task in self.tasks if task.responses}
+        answered = _by_example(self.tasks)
         source = self.source or self._new_source(pages)
         batch = assigning.plan_batch(
             project=self.project,
             task=task_type,
             name=preview.mapping.batch,
             sample=assigning.Sample(sources=[source], only=list(answered)),
-            terms={**preview.summary.terms, "overlap": max(1, preview.summary.most)},
+            terms={
+                **preview.summary.terms,
+                "overlap": max(len(task.responses) for task in answered.values()),
+            },
             by=self.by,
             now=self.now,
             pages=pages,

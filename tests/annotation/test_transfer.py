@@ -486,6 +486,20 @@ def test_choices_people_and_times_of_prodigy_are_read(world: World, tmp_path: Pa
     assert Annotation.objects.earliest("made_at").made_at == datetime(2025, 5, 4, 3, 2, 1, tzinfo=UTC)
 
 
+def test_tasks_about_one_example_of_a_source_lose_no_response(world: World, tmp_path: Path) -> None:
+    write(world, label_studio(tmp_path, task(1, annotation("xenia", choice("why", "ok")))), source="lent")
+    twice = [task(1, annotation(who, choice("why", "no"))) for who in ("yuri", "zoe")]
+    preview = write(world, label_studio(tmp_path, *twice), source="lent", batch="second")
+
+    assert (preview.imported, preview.items, preview.problems) == (2, 1, [])
+    people = Assignment.objects.filter(batch=preview.batch).values_list("person__name", flat=True)
+    assert sorted(people) == ["yuri", "zoe"]
+
+    same = [task(1, annotation("yuri", choice("why", value))) for value in ("no", "ok")]
+    (problem,) = look(world, label_studio(tmp_path, *same), source="lent", batch="third").problems
+    assert "yuri already has a response to this example" in problem.what
+
+
 def test_the_same_file_again_is_refused_and_adds_nothing(world: World, two_people: Path) -> None:
     write(world, two_people)
     before = counted()
