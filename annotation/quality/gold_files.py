@@ -28,6 +28,9 @@ from tasks.contract import Invalid, from_lines
 
 KIND: Final = "import_gold"
 PREVIEW: Final = "preview_gold"
+YES: Final = ("1", "true", "yes")
+NO: Final = ("", "0", "false", "no")
+"""What cells of flags may hold, in small or capital letters."""
 
 
 def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look: bool = False) -> Job:
@@ -105,11 +108,15 @@ jobs.afterwards(KIND)(uploads.tidy_up)
 
 
 def _value(kind: str, text: str) -> Any:
+    """The value of a field that a cell holds. Raises Refused."""
     if kind in ("choices", "lines"):
         return from_lines(text)
-    if kind == "flag":
-        return text.strip().lower() in ("1", "true", "yes")
-    return text
+    if kind != "flag":
+        return text
+    word = text.strip().lower()
+    if word not in (*YES, *NO):
+        refuse("import_failed", "{text!r} is not yes or no. Correct it.", text=text)
+    return word in YES
 
 
 def _examples(batch: Batch, ids: Sequence[str]) -> dict[str, list[Example]]:

@@ -101,6 +101,19 @@ def test_columns_hold_several_choices_lines_and_flags(world: World, tmp_path: Pa
     assert Gold.objects.get().expected["data"]["cells"] == [["r0", "c0"]]
 
 
+@pytest.mark.parametrize("word", ["maybe", "wahr", "2", "-"])
+def test_a_flag_of_another_word_than_yes_or_no_is_refused(world: World, tmp_path: Path, word: str) -> None:
+    id, other = (one.external_id for one in examples(world)[2:4])
+    text = f"example,answers,unanswerable\n{id},,{word}\n{other},,YES\n"
+
+    with pytest.raises(Refused) as refused:
+        written(
+            world.batch("answer_check", only=[examples(world)[0].external_id]), tmp_path, text, "gold.csv"
+        )
+
+    assert problems(refused) == [(2, f"{word!r} is not yes or no. Correct it.. ")]
+
+
 def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(
     world: World, tmp_path: Path
 ) -> None:
