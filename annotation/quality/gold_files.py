@@ -71,6 +71,7 @@ def write(
             most_rows=gold.MOST_ROWS,
             number=len(answers),
         )
+    lines: dict[int, int] = {}  # by example
     problems, examples = [], _examples(batch, [answer.example for answer in answers])
     with transaction.atomic():
         named = [examples[answer.example] for answer in answers if answer.example in examples]
@@ -80,9 +81,12 @@ def write(
             try:
                 with transaction.atomic():
                     data = {name: _value(kinds[name], text) for name, text in answer.cells.items()}
+                    example = _example(examples, answer.example)
+                    if (line := lines.setdefault(example.pk, answer.line)) != answer.line:
+                        refuse("import_failed", "Line {line} has a gold answer to this example.", line=line)
                     gold.mark(
                         batch=batch,
-                        example=_example(examples, answer.example),
+                        example=example,
                         data={**answer.response, **data},
                         why=answer.why,
                         by=by,

@@ -101,6 +101,18 @@ def test_columns_hold_several_choices_lines_and_flags(world: World, tmp_path: Pa
     assert Gold.objects.get().expected["data"]["cells"] == [["r0", "c0"]]
 
 
+def test_an_example_has_one_line_by_whichever_id(world: World, tmp_path: Path) -> None:
+    example = examples(world)[2]
+    ids, labels = (example.external_id, example.public_id), ("reasoning", "extraction")
+    rows = [{"example": id, "response": {"label": label}} for id, label in zip(ids, labels, strict=True)]
+
+    with pytest.raises(Refused) as refused:
+        written(small(world), tmp_path, jsonl(*rows))
+
+    assert problems(refused) == [(2, "Line 1 has a gold answer to this example.. ")]
+    assert not Gold.objects.exists()
+
+
 @pytest.mark.parametrize("word", ["maybe", "wahr", "2", "-"])
 def test_a_flag_of_another_word_than_yes_or_no_is_refused(world: World, tmp_path: Path, word: str) -> None:
     id, other = (one.external_id for one in examples(world)[2:4])
