@@ -232,8 +232,11 @@ class _Import:
 
     They are read before any transaction: meanwhile nobody waits for a lock.
 
-    source  the existing one that lends its examples; None where the file makes one
+    source      the existing one that lends its examples; None where the file makes one
+    is_preview  examples without responses, of which there may be many in one transaction, are not written
     """
+
+    is_preview = False
 
     def __init__(
         self,
@@ -282,6 +285,7 @@ class _Import:
 
         most: of a file with more responses, only the first tasks (`SAMPLE` responses) are checked.
         """
+        self.is_preview = True
         if most is not None and self.preview.summary.responses > most:
             self.preview.is_sample, self.tasks = True, _first(self.tasks)
         with transaction.atomic() if most is not None else nullcontext():
@@ -486,9 +490,13 @@ class _Import:
         mapping, written = self.preview.mapping, Rows.read(examples_of(self.file.rows))
 
         def first(request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
+            tables: dict[str, list[str]] = {}  # until an example that is written has them
+            wanted = {task.example for task in self.tasks if task.responses or not self.is_preview}
             with Rows.written(Path(request.rows)) as rows:
-                for row in itertools.islice(itertools.chain.from_iterable(written), len(self.tasks)):
-                    rows.write(row)
+                for row in itertools.chain.from_iterable(written):
+                    tables.update({row[4]: row[5:]} if row[5:] else {})
+                    if row[0] in wanted:
+                        rows.write([*row[:5], *tables.pop(row[4], ())])
             return replace(
                 self.read, checksum=checksum_of([Path(request.rows)], None, {}), number=rows.number
             )

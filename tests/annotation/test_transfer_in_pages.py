@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -20,7 +21,8 @@ from django.utils import timezone
 from annotation import access, jobs, uploads, written_pages
 from annotation.doctor import findings
 from annotation.journeys import defining
-from annotation.models import Annotation, Batch, Job, Project, Proposal, Source
+from annotation.journeys.labelled_elsewhere import checks
+from annotation.models import Annotation, Batch, Example, Job, Project, Proposal, Source
 from annotation.refusals import Refused
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
@@ -246,3 +248,22 @@ def test_a_batch_or_source_of_the_name_that_appears_meanwhile_is_kept(world: Wor
     assert [batch.name for batch in Batch.objects.all()] == ["taken"]
     assert not Annotation.objects.exists()
     assert list(Project.objects.all()) == [world.project]
+
+
+def test_a_preview_writes_no_examples_without_responses(world: World, tmp_path: Path) -> None:
+    answered = [task(number, annotation("xenia", choice("why", "ok"))) for number in (3, 5)]
+    path = label_studio(tmp_path, *(task(n) for n in (1, 2)), answered[0], task(4), answered[1], task(6))
+    questions: list[str] = []
+
+    def check(**more: Any) -> Any:
+        examples = Example.objects.filter(source__name="export").order_by("position")
+        questions[:] = examples.values_list("question", flat=True)
+        return checks.check(**more)
+
+    with patch.object(responses, "checks", SimpleNamespace(check=check)):
+        preview = look(world, path)
+        assert (preview.imported, preview.items, preview.problems) == (2, 2, [])
+        assert questions == ["when (3)?", "when (5)?"]
+
+        assert write(world, path).imported == 2
+        assert questions == [f"when ({number})?" for number in range(1, 7)]
