@@ -448,7 +448,7 @@ class _Import:
             importing.publish(source=source, project=self.project, by=self.by)
         used, row = batch.definition, None
         if used is not None:
-            if self.preview.is_new_type:
+            if self.preview.is_new_type and used.name not in defining.newest(self.project):
                 defining.define(
                     project=self.project, name=used.name, data=used.data, by=self.by, now=self.now
                 )

@@ -27,6 +27,7 @@ from annotation.refusals import Refused
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
 from tests.annotation.cast import NOON, World
+from tests.annotation.test_defining import DEFINITION
 from tests.annotation.test_restoring_pages import Killed, rows
 from tests.annotation.test_transfer import annotation, choice, label_studio, look, task, write
 
@@ -267,3 +268,14 @@ def test_a_preview_writes_no_examples_without_responses(world: World, tmp_path: 
 
         assert write(world, path).imported == 2
         assert questions == [f"when ({number})?" for number in range(1, 7)]
+
+
+def test_an_import_replaces_no_task_type_that_was_made_meanwhile(world: World) -> None:
+    job = start(world, tasks(6, "of_film"))
+    definition = {"project": world.project, "name": "export", "data": DEFINITION}
+    with before_page(5, lambda: defining.define(**definition, by=world.mara, now=NOON)):
+        assert jobs.run(job.pk) == "failed"
+
+    assert "task type" in Job.objects.get(pk=job.pk).error
+    assert defining.newest(world.project)["export"].data["title"] == DEFINITION["title"]
+    assert not Annotation.objects.exists()
