@@ -61,16 +61,16 @@ def write(
     kinds = {field.name: field.kind for field in batch.task().fields}
     columns = [name for name, kind in kinds.items() if kind not in ("operations", "cells", "json")]
     read = file.read("gold", chosen={"columns": columns})
-    answers = [GoldAnswer(*row) for page in Rows.read(file.rows) for row in page]
-    if not answers and not read.rejected:
+    if not read.number and not read.rejected:
         refuse("import_failed", "The file contains no gold answers.")
-    if len(answers) > gold.MOST_ROWS:
+    if read.number > gold.MOST_ROWS:
         refuse(
             "import_failed",
             "A gold file has at most {most_rows} lines; this one has {number}. Split it.",
             most_rows=gold.MOST_ROWS,
-            number=len(answers),
+            number=read.number,
         )
+    answers = [GoldAnswer(*row) for page in Rows.read(file.rows) for row in page]
     lines: dict[int, int] = {}  # by example
     problems, examples = [], _examples(batch, [answer.example for answer in answers])
     with transaction.atomic():
