@@ -173,7 +173,7 @@ def _folded(text: str) -> str:
 
 
 def _forms_of(word: str) -> Iterator[tuple[str, str]]:
-    """Forms in which others type a name ("Ottilie Quandt", "Quandt, Ottilie"; "Müller", "Mueller"), for folded text.
+    """Forms in which others type a name ("Quandt, Ottilie", "Ottilie+Quandt" in a link; "Mueller"), for folded text.
 
     Of each the longest part, which is quick to look for, and a pattern.
     """
@@ -186,7 +186,7 @@ def _forms_of(word: str) -> Iterator[tuple[str, str]]:
     for folded in map(_folded, typed):
         parts = [re.escape(part).replace(r"\-", r"[-\s]+") for part in re.split(r"[,\s]+", folded) if part]
         for first in range(len(parts)):
-            pattern = r"[,\s]+".join(parts[first:] + parts[:first])
+            pattern = r"(?:[-,\s+]|%20)+".join(parts[first:] + parts[:first])
             pattern = f"{'' if is_wide[0] else _BEGIN}{pattern}{'' if is_wide[1] else _END}"
             yield max(re.split(r"[\W_]+", folded), key=len), pattern
 
