@@ -145,6 +145,11 @@ class TestARelease:
         path.write_text(path.read_text().replace('"films"', '"books"', 1))
         assert "does not match the database" in found()
 
+    def test_a_manifest_that_says_the_same_in_other_bytes_is_found(self, made: Release) -> None:
+        path = releasing.folder(made) / "manifest.json"
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+        assert "does not match the database" in found()
+
     def test_that_the_log_does_not_know_is_found(self, made: Release) -> None:
         with immutable.writable():
             Event.objects.filter(thing="release").delete()
