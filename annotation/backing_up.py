@@ -81,19 +81,22 @@ class Backup:
 def make(folder: Path, *, now: datetime) -> Backup:
     """Back this installation up into a folder that is not there yet. It appears when everything is in it.
 
-    Raises Impossible: the folder is there, pg_dump is not, or the data folder has a link in it.
+    Raises Impossible: the folder is there or among the files, pg_dump is not there, or the data folder has a link in it.
     """
     if folder.exists():
         raise Impossible(f"{folder} already exists. Name a new folder for each backup.")
-    _require_no_links(Path(settings.MEDIA_ROOT))
+    media = Path(settings.MEDIA_ROOT)
+    if folder.resolve().is_relative_to(media.resolve()):
+        raise Impossible(f"{folder} is in {media}, so the next backup would contain it. Name another folder.")
+    _require_no_links(media)
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True, mode=0o700)  # what is in it is as secret as the database
     try:
-        _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA, below="uploads")
+        _copy_media(media, part / MEDIA, below="uploads")
         rows, migrations = _databases[connection.vendor].dump(part / DATABASES[connection.vendor])
         named = named_files()
-        _copy_media(Path(settings.MEDIA_ROOT), part / MEDIA)
+        _copy_media(media, part / MEDIA)
         files = {path: (file_digest(part / path), (part / path).stat().st_size) for path in _files(part)}
         backup = Backup(connection.vendor, now.isoformat(), migrations, rows, files, named)
         content = {"format": FORMAT, **vars(backup), "lacking": backup.lacking}
@@ -215,11 +218,8 @@ def waiting_uploads() -> Iterator[tuple[Job, Upload | None]]:
 
 def _copy_media(media: Path, to: Path, below: str = "") -> None:
     for path in _files(media) if media.exists() else ():
-        if not path.startswith(below):
-            continue
-        unfinished = any(name.endswith(".part") for name in path.split("/"))
-        if unfinished or _is_rebuilt(path):
-            continue
+        if ".part/" in f"{path}/" or _is_rebuilt(path) or not path.startswith(below):
+            continue  # unfinished, made again, or not asked for
         target = to / path
         target.parent.mkdir(parents=True, exist_ok=True)
         try:

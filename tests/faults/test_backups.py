@@ -227,6 +227,16 @@ def test_a_linked_folder_is_refused_by_name(world: World, tmp_path: Path) -> Non
     call_command("backup", tmp_path / "backup")
 
 
+def test_a_backup_among_the_files_that_it_copies_is_refused(world: World, tmp_path: Path) -> None:
+    """Each backup would have those before it in it."""
+    folder = Path(settings.MEDIA_ROOT) / "backups" / "first"
+    (tmp_path / "media").symlink_to(settings.MEDIA_ROOT)
+    for named in (folder, tmp_path / "media" / "first"):
+        with pytest.raises(CommandError, match=r"first is in .*media"):
+            call_command("backup", str(named))
+    assert not folder.parent.exists()
+
+
 def test_a_backup_with_statistics_of_the_database_restores(
     world: World, tmp_path: Path, elsewhere: Elsewhere
 ) -> None:
