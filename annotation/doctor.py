@@ -33,6 +33,7 @@ from annotation.models import (
     Item,
     Job,
     LabelImport,
+    LedgerEntry,
     Membership,
     ModelRequest,
     ModelTotal,
@@ -108,10 +109,8 @@ def _snapshot() -> Iterator[None]:
 def _places() -> Iterator[str]:
     live = Exists(Assignment.objects.filter(place_id=OuterRef("pk"), state__in=["leased", "submitted"]))
     for place in Place.objects.annotate(live=live).exclude(taken=F("live")).select_related("item")[:100]:
-        marked, actual = (
-            ("taken", "no assignment holds it") if place.taken else ("free", "an assignment holds it")
-        )
-        yield f"slot {place.number} of item {place.item.public_id} is marked {marked}, but {actual}"
+        wrong = "taken, but no" if place.taken else "free, but an"
+        yield f"slot {place.number} of item {place.item.public_id} is marked {wrong} assignment holds it"
 
 
 def _items() -> Iterator[str]:
@@ -237,6 +236,14 @@ def _said() -> Iterator[str]:
             yield f"assignment {key} is {state}, and its response does not match the fingerprint in the log"
 
 
+def _ledger() -> Iterator[str]:
+    """Each skip and return has its row, by which it is paid."""
+    row = Exists(LedgerEntry.objects.filter(assignment=OuterRef("pk"), kind=OuterRef("state")))
+    ended = Assignment.objects.filter(state__in=["returned", "skipped"], ended_at__isnull=False)
+    for assignment in ended.exclude(row).order_by("pk")[:100]:
+        yield f"assignment {assignment.public_id} is {assignment.state}, but the ledger has no row for that"
+
+
 def _log() -> Iterator[str]:
     """What the log says last of an assignment is what it is."""
     last_state = (
@@ -267,11 +274,8 @@ def _log_of_states() -> Iterator[str]:
     for batch in Batch.objects.all():
         told = states.get(batch.pk, [])
         wanted = ["planned", *(["open"] if batch.opened_at else []), *(["closed"] if batch.closed_at else [])]
-        missing = [word for word in wanted if word not in told]
-        if missing:
-            yield (
-                f"batch {batch.name} is {batch.state}, but the log has no entry for {' and '.join(missing)}"
-            )
+        if missing := " and ".join(word for word in wanted if word not in told):
+            yield f"batch {batch.name} is {batch.state}, but the log has no entry for {missing}"
         elif told[-1] != batch.state:
             yield f"batch {batch.name} is {batch.state}, but the last entry of the log is {told[-1]}"
     for model, thing in ((Source, "source"), (Release, "release")):
@@ -292,10 +296,7 @@ def _people() -> Iterator[str]:
         project_id=OuterRef("batch__project_id"), person_id=OuterRef("person_id")
     )
     for tally in Tally.objects.filter(~Exists(member)).select_related("batch")[:100]:
-        yield (
-            f"person {tally.person_id} has work in batch {tally.batch.name} but never was a member of "
-            "its project"
-        )
+        yield f"person {tally.person_id} has work in batch {tally.batch.name}, but was never a member"
 
 
 def _answers() -> Iterator[str]:
@@ -326,9 +327,8 @@ def _indexed() -> Iterator[str]:
 def _snapshots() -> Iterator[str]:
     """Stored figures rest on events that there are; those of a later log would be shown until the log is as long."""
     last = Event.objects.filter(project=OuterRef("project")).order_by("-pk").values("pk")[:1]
-    for snapshot in Snapshot.objects.annotate(last=Coalesce(Subquery(last), Value(0))).filter(
-        watermark__gt=F("last")
-    ):
+    stored = Snapshot.objects.annotate(last=Coalesce(Subquery(last), Value(0)))
+    for snapshot in stored.filter(watermark__gt=F("last")):
         yield (
             f"stored figures {snapshot.key} rest on event {snapshot.watermark}, but the log of the project ends at "
             f"{snapshot.last}"
@@ -418,9 +418,7 @@ def _files() -> Iterator[str]:
             )
             continue
         if digest(release.manifest) != release.digest:
-            yield (
-                f"{name}: its digest in the database does not match its manifest; one of the two was changed"
-            )
+            yield f"{name}: its digest in the database does not match its manifest; one of them was changed"
         try:
             read_manifest(lies)
         except Difference as difference:
