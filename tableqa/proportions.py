@@ -57,7 +57,7 @@ def proportion(hits: int, n: int, confidence: float = 0.95) -> Proportion:
 
 def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Both ends of Wilson's score interval of a share of n, which may be an expected number; 0 to 1 of nothing."""
-    if n <= 0:
+    if n < 1e-9:  # next to nothing says nothing, and its square may be 0
         return 0.0, 1.0
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from tableqa.proportions import proportion
+from tableqa.proportions import proportion, wilson
 
 counts = st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -58,3 +58,10 @@ def test_figures_are_written_with_one_decimal() -> None:
 def test_what_is_no_share_is_refused(hits: int, n: int, confidence: float) -> None:
     with pytest.raises(ValueError, match=r"share|confidence"):
         proportion(hits, n, confidence)
+
+
+@given(st.floats(0, 1), st.floats(0, 1e-3))
+def test_an_expected_number_of_next_to_nothing_says_nothing(share: float, n: float) -> None:
+    low, high = wilson(share, n)
+    assert 0 <= low < 0.01
+    assert 0.99 < high <= 1
