@@ -278,7 +278,8 @@ class _Import:
             examples=_first_examples(file.rows) if has_examples else (),
             problems=list(self.read.problems),
         )
-        self._check_credit()
+        if problem := _problem_of_credit(self.preview.mapping):
+            self.preview.add_problem(problem)
 
     def preview_only(self, most: int | None = None) -> Preview:
         """What the import would do; nothing is written.
@@ -319,23 +320,6 @@ class _Import:
             2 * (len(self.tasks) + total),
             job,
         )
-
-    def _check_credit(self) -> None:
-        """Note a URL, licence or citation that a source cannot have."""
-        mapping = self.preview.mapping
-        try:
-            importing.check_licence(mapping.licence)
-            if mapping.url:
-                URLValidator(schemes=("http", "https"))(mapping.url)
-            if len(mapping.url) > LONGEST_URL or len(mapping.citation) > LONGEST_CITATION:
-                raise ValidationError("too long")
-        except Refused as refused:
-            self.preview.add_problem(refused.detail)
-        except ValidationError:
-            what = gettext(
-                "The URL must begin with https:// and have at most {url} characters, the citation {citation}."
-            )
-            self.preview.add_problem(what.format(url=LONGEST_URL, citation=LONGEST_CITATION))
 
     def _task_type(self, pages: HiddenPages) -> TaskType | None:
         """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
@@ -532,6 +516,24 @@ class _Import:
                 {**origin, "at": at} if at else origin,
                 response.seconds,
             )
+
+
+def _problem_of_credit(mapping: ImportMapping) -> str:
+    """What is wrong with a URL, licence or citation that a source cannot have; else empty."""
+    try:
+        importing.check_licence(mapping.licence)
+        if mapping.url:
+            URLValidator(schemes=("http", "https"))(mapping.url)
+        if len(mapping.url) > LONGEST_URL or len(mapping.citation) > LONGEST_CITATION:
+            raise ValidationError("too long")
+    except Refused as refused:
+        return refused.detail
+    except ValidationError:
+        what = gettext(
+            "The URL must begin with https:// and have at most {url} characters, the citation {citation}."
+        )
+        return what.format(url=LONGEST_URL, citation=LONGEST_CITATION)
+    return ""
 
 
 def _completed(given: ImportMapping, summary: Summary, title: str) -> ImportMapping:
