@@ -218,7 +218,10 @@ class TestFilters:
                     assert refused == [["nothing"], list(looked_for)], name
                     assert all(b"data-explorer" not in one.content for one in answers), name
                     continue
-                plain = [re.sub(rb'"[A-Za-z0-9]{64}"|[?&][^"]*', b"", one.content) for one in answers]
+                plain = [
+                    re.sub(rb'"[A-Za-z0-9]{64}"|name="request" value="\w+"|[?&][^"]*', b"", one.content)
+                    for one in answers
+                ]
                 if answers[0].get("Content-Type", "").startswith("text/html") and plain[0] != plain[1]:
                     wrong.append(name)
         assert wrong == []
