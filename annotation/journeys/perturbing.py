@@ -38,6 +38,7 @@ from annotation.refusals import refuse
 from annotation.work import lineage
 from annotation.work.places import chunks
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, count
+from tableqa.perturbations.instances import NOTHING_DRAWN, instance_id
 from tableqa.selection import KINDS, RULES, Kind, Rules, SelectionError
 from tableqa.selection import select as selected
 from tasks.contract import task_types
@@ -300,6 +301,7 @@ def _planned(
         run.chosen, run.marks = sorted(_chosen(of, select=select, rules=rules, decided=decided)), _marks(of)
         if not run.chosen:
             refuse("invalid_request", "These sources have no matching examples.")
+    _require_free_ids(run, of)
     return run, of
 
 
@@ -311,18 +313,27 @@ def _make(run: PerturbationRun, chunk: Sequence[Example]) -> None:
             count(run.counts, instance.kind, outcome)
             if instance.is_made:
                 rows.append(lineage.automatic_example(original, instance, outcome["digest"]))
-    # What an earlier run made with the same seed is the same, and stays; another example with such an id is in the way.
+    # What an earlier run made with the same seed is the same, and stays.
     Example.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
-    automatic = Example.objects.automatic().filter(parent__in=chunk, perturbation__in=run.kinds)
-    there = set(automatic.values_list("parent_id", "perturbation", "seed"))
-    for row in rows:
-        if (row.parent_id, row.perturbation, row.seed) not in there:
-            refuse(
-                "invalid_request",
-                "{source} already has another example with the ID {id}. Choose another seed.",
-                source=row.source.name,
-                id=row.external_id,
-            )
+
+
+def _require_free_ids(run: PerturbationRun, sources: Sequence[Source]) -> None:
+    """Refuse a run that would give an id which another original has: it could never be finished."""
+    seeds = {kind: run.seeds if PERTURBATIONS[kind].seeded else [NOTHING_DRAWN] for kind in run.kinds}
+    endings = {instance_id("", kind, seed) for kind in run.kinds for seed in seeds[kind]}
+    chosen, originals = set(run.chosen), Example.objects.filter(parent__isnull=True)
+    for source in sources:
+        keys = dict(originals.filter(source=source).values_list("external_id", "pk"))
+        for name in sorted(keys):
+            original, mark, ending = name.rpartition("~")
+            if mark + ending in endings and (keys.get(original) in chosen if chosen else original in keys):
+                refuse(
+                    "invalid_request",
+                    "{source} already has another example with the ID {id}. Choose other seeds, or leave out this "
+                    "perturbation.",
+                    source=source.name,
+                    id=name,
+                )
 
 
 def _marks(sources: Sequence[Source], keys: Sequence[int] | None = None) -> dict[str, list[list[str]]]:

@@ -92,26 +92,30 @@ def test_the_same_run_again_makes_nothing_and_another_seed_adds_its_own(tmp_path
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_fed", [False, True])
-def test_an_id_that_another_example_has_is_refused_and_nothing_is_made(tmp_path: Path, is_fed: bool) -> None:
+def test_a_run_that_would_give_an_id_of_another_example_is_refused_before_it_exists(
+    tmp_path: Path, is_fed: bool
+) -> None:
+    """Begun, it could neither be finished nor ended, and one original would keep all others from being perturbed."""
     world = make_world(tmp_path)
     first = Example.objects.get(external_id="nu-0")
-    Example.objects.create(
-        source=first.source,
-        external_id="nu-0~transpose-0",
-        position=9,
-        question="?",
-        stored_table=first.stored_table,
-        table_digest=first.table_digest,
-    )
-    batch = world.batch(overlap=1, only=["nu-0"])
-    world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    for name in ("nu-0~transpose-0", "nu-9~row_shuffle-33"):
+        Example.objects.create(
+            source=first.source,
+            external_id=name,
+            position=9,
+            question="?",
+            stored_table=first.stored_table,
+            table_digest=first.table_digest,
+        )
+    feeding = world.batch(overlap=1, only=["nu-0"]) if is_fed else None
 
     with pytest.raises(Refused, match="already has another example with the ID nu-0~transpose-0"):
-        run(world, ["transpose"], **({"feeds_from": batch} if is_fed else {}))
+        perturbing.plan_run(
+            project=world.project, kinds=["transpose"], seeds=[33], feeds_from=feeding, now=NOON
+        )
 
-    assert not Example.objects.automatic().exists()
-    assert PerturbationRun.objects.get().counts == {}
+    assert not PerturbationRun.objects.exists()
+    assert run(world, ["row_shuffle"]).event is not None, "no original is called nu-9"
 
 
 @pytest.mark.django_db(transaction=True)
