@@ -275,7 +275,8 @@ def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
 
 
 def job(actor: Actor, public_id: str) -> Job:
-    """The job; one that decides or follows decisions without its counts, where the actor does not see those of a batch.
+    """The job; one that decides or follows decisions without its counts and its error (it names an item), where the actor
+    does not see the counts of a batch.
 
     The first records of a file are seen by those who may import it, and gold by those of them who see it in the batch.
     """
@@ -288,7 +289,7 @@ def job(actor: Actor, public_id: str) -> Job:
     )
     if tells or (job.kind in (*OF_PREVIEWS, *OF_GOLD) and Permission.IMPORT not in may(actor, job.project)):
         job.done, job.total, job.result = 0, 0, {}
-        job.error = "" if of_gold else job.error
+        job.error = "" if tells or of_gold else job.error
     return job
 
 

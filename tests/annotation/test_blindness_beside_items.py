@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -140,6 +141,22 @@ def test_a_job_does_not_tell_annotators_how_many_items_were_decided(world: World
     assert '"resolved":1' in read(world, client, "mara", api)
     assert "resolved" not in read(world, client, "zoe", page)
     assert '"done":0,"total":0,"error":"","result":{}' in read(world, client, "zoe", api)
+
+
+@pytest.mark.parametrize("kind", ["resolve", "perturb"])
+def test_a_failed_job_does_not_tell_annotators_at_which_decision_it_failed(
+    world: World, client: Client, kind: str
+) -> None:
+    decided(world)
+    error = "Films already has another example with the ID nu-10~transpose-0."
+    started: dict[str, Any] = {"made_by": world.mara, "made_at": NOON, "heartbeat": NOON, "state": "failed"}
+    job = Job.objects.create(project=world.project, kind=kind, error=error, **started)
+    addresses = reverse("job", args=[job.public_id]), f"/api/jobs/{job.public_id}/"
+
+    for address in addresses:
+        assert "nu-10" in read(world, client, "mara", address)
+        assert "nu-10" not in read(world, client, "zoe", address)
+        assert "failed" in read(world, client, "zoe", address)
 
 
 def test_a_question_about_an_item_does_not_name_its_annotator_to_whoever_may_decide_it(
