@@ -312,10 +312,9 @@ def _figures(
     table = figures_in_table(told.data["figures"] if told and told.data else [])
     counts = assigning.progress([batch])[batch.pk]
     who = reader_of(request, batch.project)
-    counts_table = None if batch.pk in who.sight.hides(Fact.COUNTS) else work_tables.counts(counts)
-    costs: dict[str, Any] = {}
-    if Permission.SET_UP in who.acts:
-        costs = _model_costs(batch)
+    sees_counts = batch.pk not in who.sight.hides(Fact.COUNTS)
+    counts_table = work_tables.counts(counts) if sees_counts else None
+    costs = _model_costs(batch, sees_counts=sees_counts) if Permission.SET_UP in who.acts else {}
     proposed = _proposed(batch) if batch.help and batch.pk not in who.hidden else {}
     called = pseudonyms(batch.project)
     lists = {
@@ -372,14 +371,14 @@ def _accuracy_in_words(batch: Batch) -> str:
     return f"{accuracy.in_words} {accuracy.rest_in_words}".strip()
 
 
-def _model_costs(batch: Batch) -> dict[str, Any]:
+def _model_costs(batch: Batch, *, sees_counts: bool) -> dict[str, Any]:
     """What language models have used in a batch, would use, and may use; which of them stopped."""
     costs = metering.table(ModelRequest.objects.filter(batch=batch))
     last = Job.objects.filter(kind="predictions", ids={"batch": batch.pk}).order_by("-pk").first()
     return {
         "model_costs": costs,
         "model_costs_table": work_tables.model_costs(costs.rows, costs.columns),
-        "model_estimates": _estimates(batch),
+        "model_estimates": _estimates(batch) if sees_counts else [],  # they count items and submissions
         "model_stops": predicting.stopped(batch),
         "model_refusals": last.result.get("refused", {}) if last is not None else {},
     }

@@ -13,10 +13,11 @@ from django.urls import reverse
 
 from annotation.evaluation import evaluating, evaluation_runs
 from annotation.help import asking, estimating, model_accuracy
-from annotation.journeys import releasing
+from annotation.journeys import releasing, setting_up
 from annotation.models import Batch, Job
+from annotation.roles import Role
 from annotation.work import paying
-from tests.annotation.cast import World
+from tests.annotation.cast import NOON, World
 from tests.annotation.test_metering_predictors import behind, entry, llm, tried, world
 from tests.annotation.test_model_estimates import released
 from tests.predictor.endpoints import Endpoint
@@ -101,3 +102,23 @@ def test_the_page_of_a_batch_shows_what_is_still_to_be_requested(
     mara.force_login(world.mara)
     page = mara.get(f"/batches/{tried.public_id}/").content.decode()
     assert "Estimate for requests that are still open:" in page
+
+
+def test_estimates_are_not_for_annotators_because_they_count_items_and_submissions(
+    tried: Batch, world: World, entry: dict[str, Any], settings: Any
+) -> None:
+    settings.PREDICTORS = {"qwen": entry, "other": entry}
+    setting_up.add_member(
+        project=world.project,
+        person=world.people["zoe"],
+        roles=[Role.MANAGER, Role.ANNOTATOR],
+        by=world.mara,
+        now=NOON,
+    )
+    zoe = Client()
+    zoe.force_login(world.people["zoe"])
+
+    page = zoe.get(f"/batches/{tried.public_id}/").content.decode()
+
+    assert "You annotate in this batch. Its counts are visible to you after it closes." in page
+    assert "Estimate for requests" not in page
