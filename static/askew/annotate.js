@@ -930,11 +930,12 @@ class AskewAnnotate extends HTMLElement {
     if (problem.code === "already_submitted" && this.#unanswered) {
       if (this.#wish) setTimeout(() => this.#carryOut()); // answered like the first one
       else this.#withdraw();
-      return;
+      return true;
     }
     this.#state(t("Not saved"), true);
     if (PLACE_GONE.has(problem.code)) this.#lose(problem);
     else this.#notice(t`${problem.message} Your entries are still here and stored in this browser.`, "problem", problem.passing ? "connection" : "submit");
+    return false;
   }
 
   #onStale(draft) {
@@ -1087,12 +1088,14 @@ class AskewAnnotate extends HTMLElement {
       this.#unanswered = null;
       this.#clearNotices("connection");
       this.draft.rebase(draft, this.#envelope(this.#collect()));
+      if (!this.draft.unsaved) this.#onSaved(draft, draft.response);
       setTimeout(then);
     };
     this.#wish = null;
     setTimeout(() => this.#guard(withdraw, (problem) => {
       if (problem.passing) return this.#onFailing(problem, waitAfter(0), () => this.#withdraw(then));
       this.#unanswered = null;
+      if (!PLACE_GONE.has(problem.code)) this.draft.resume();
       return PLACE_GONE.has(problem.code) && this.#lose(problem);
     }));
   }

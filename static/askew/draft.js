@@ -4,7 +4,8 @@
    and counts until the server has confirmed the same content, so neither a dead server nor a closed lid loses a key. It
    then stays for a minute: a page that the server made just before, and that is shown just after, knows of no draft.
    The page hears of everything through the handlers: saving(), saved(reply), failing(problem, seconds),
-   refused(problem), stale(draft of the server). */
+   refused(problem), stale(draft of the server). Where `refused` is true the page works on it: nothing is sent before
+   `resume` or `rebase`, and changes are kept in this browser. */
 
 import { Problem, send } from "./api.js";
 
@@ -179,8 +180,8 @@ export class Draft {
       this.#timer = setTimeout(() => this.flush(), seconds * 1000);
       this.handlers.failing(problem, seconds);
     } else {
-      this.handlers.refused(problem);
-      if (problem.status === 409) this.#stopped = true;
+      if (this.handlers.refused(problem)) this.#settled = true;
+      else if (problem.status === 409) this.#stopped = true;
     }
   }
 

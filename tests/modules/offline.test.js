@@ -236,3 +236,23 @@ test("the next saved draft says that the batch is closed, and saving goes on", a
   await passes(page, 1000);
   assert.equal(notices(page), "");
 });
+
+test("what is changed while an earlier submission cannot be withdrawn yet is stored in the browser, as the page says", async () => {
+  const { page, first } = await lose();
+  let losses = 2;
+  page.server.replies["POST /undo/"] = (request) => ((losses -= 1) >= 0 ? GONE : platform(request));
+  const unsure = () => Object.entries({ ...page.window.localStorage })
+    .filter(([key]) => key.startsWith("askew:draft:")).map(([, text]) => Boolean(JSON.parse(text).response.unsure));
+  page.click(page.find("[data-unsure]"));
+  await passes(page, 400);
+  assert.match(notices(page), /Your entries are stored in this browser/);
+  assert.deepEqual(unsure(), [true]);
+
+  page.click(page.find("[data-unsure]"));
+
+  assert.deepEqual(unsure(), [false]);
+  await passes(page, 10_000);
+  assert.equal(question(page), first);
+  assert.match(state(page), /^Saved /);
+  assert.deepEqual(await ask("judging/standing"), []);
+});
