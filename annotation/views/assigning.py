@@ -235,7 +235,6 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "facts": [fact for each in facts(batch, task).values() for fact in each],
         "task_settings": settings_in_words(task, batch.settings),
         "sees_agreement": sees,
-        "sees_counts": batch.pk not in who.sight.hides(Fact.COUNTS),
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
         "flags": flags,
         "skips": skips,
@@ -324,7 +323,7 @@ def _figures(
     figures: list[Figure | None] = [table["statistics"], counts_table, costs.get("model_costs_table")]
     figures += [proposed.get("proposed_table"), *lists.values()]
     gallery = figure_gallery(request, "batch", batch.public_id, figures)
-    own = {"told": told, "counts": counts, "counts_table": counts_table}
+    own = {"told": told, "counts": counts, "counts_table": counts_table, "sees_counts": sees_counts}
     return {**own, **costs, **proposed, **lists, **table, **gallery}
 
 
