@@ -16,6 +16,7 @@ from annotation.models import Batch, Example, Gold, Job, Upload
 from annotation.quality import gold, gold_files
 from annotation.refusals import Refused
 from tableqa.readers.gold_answers import read_gold
+from tableqa.readers.ingestion import Rows
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer, read_previews
 
@@ -197,7 +198,7 @@ def test_a_file_has_at_most_a_thousand_lines(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gold, "MOST_ROWS", 1)
-    monkeypatch.delattr(gold_files.Rows, "read")  # they may not fit into the memory of the worker
+    monkeypatch.delattr(Rows, "read")  # they may not fit into the memory of the worker
 
     with pytest.raises(Refused, match="at most 1 lines; this one has 2"):
         written(small(world), tmp_path, answers(world))

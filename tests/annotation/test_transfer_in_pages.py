@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -272,8 +273,8 @@ def test_a_preview_writes_no_examples_without_responses(world: World, tmp_path: 
 
 def test_an_import_replaces_no_task_type_that_was_made_meanwhile(world: World) -> None:
     job = start(world, tasks(6, "of_film"))
-    definition = {"project": world.project, "name": "export", "data": DEFINITION}
-    with before_page(5, lambda: defining.define(**definition, by=world.mara, now=NOON)):
+    define = partial(defining.define, project=world.project, name="export", data=DEFINITION)
+    with before_page(5, lambda: define(by=world.mara, now=NOON)):
         assert jobs.run(job.pk) == "failed"
 
     assert "task type" in Job.objects.get(pk=job.pk).error
