@@ -33,7 +33,6 @@ from annotation.models import (
     Item,
     Job,
     LabelImport,
-    LedgerEntry,
     Membership,
     ModelRequest,
     ModelTotal,
@@ -234,14 +233,6 @@ def _said() -> Iterator[str]:
     ).iterator(chunk_size=2000):
         if response is None or fingerprint != queue.fingerprint(response):
             yield f"assignment {key} is {state}, and its response does not match the fingerprint in the log"
-
-
-def _ledger() -> Iterator[str]:
-    """Each skip and return has its row, by which it is paid."""
-    row = Exists(LedgerEntry.objects.filter(assignment=OuterRef("pk"), kind=OuterRef("state")))
-    ended = Assignment.objects.filter(state__in=["returned", "skipped"], ended_at__isnull=False)
-    for assignment in ended.exclude(row).order_by("pk")[:100]:
-        yield f"assignment {assignment.public_id} is {assignment.state}, but the ledger has no row for that"
 
 
 def _log() -> Iterator[str]:

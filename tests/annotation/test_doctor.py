@@ -17,7 +17,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation import backing_up, doctor, immutable, jobs, uploads
-from annotation.journeys import adjudicating, annotating, importing, releasing
+from annotation.journeys import adjudicating, importing, releasing
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -25,7 +25,6 @@ from annotation.models import (
     Event,
     Item,
     Job,
-    LedgerEntry,
     Membership,
     Release,
     Source,
@@ -165,20 +164,6 @@ class TestARelease:
         with immutable.writable():
             Event.objects.filter(thing="release").delete()
         assert f"release {made.public_id} (v1) is ready, but the log has no entry for it" in found()
-
-
-@pytest.mark.parametrize("state", ["skipped", "returned"])
-def test_work_without_a_row_in_the_ledger_is_found(world: World, state: str) -> None:
-    taken = world.take(world.batch(), "ada")
-    assert taken is not None
-    if state == "skipped":
-        annotating.skip(assignment=taken, reason="odd", now=NOON)
-    else:
-        annotating.give_back(assignment=taken, now=NOON)
-    assert found() == ""
-    with immutable.writable():
-        LedgerEntry.objects.all().delete()
-    assert found() == f"assignment {taken.public_id} is {state}, but the ledger has no row for that"
 
 
 @pytest.mark.parametrize("word", ["planned", "open"])

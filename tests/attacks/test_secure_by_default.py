@@ -87,7 +87,6 @@ OWN_JSON = {
     "annotation/work/lending.py": "an index that Askew wrote",
     "predictor/architectures/__init__.py": "weights that the administrator chose",
     "predictor/bundled/model.py": "weights that the administrator chose",
-    "predictor/bundled/recorded.py": "weights that the administrator chose",
     "predictor/configuration.py": "the settings",
     "tableqa/on_disk.py": "rows that Askew laid on disk",
     "tableqa/serialisations/literals.py": "a serialisation: its reading takes RecursionError",
