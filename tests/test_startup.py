@@ -8,9 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from django.core.management import get_commands, load_command_class
-from django.core.management.base import ALL_CHECKS
-
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = {
     *("numpy", "scipy", "pandas", "nltk", "statsmodels", "krippendorff", "sacrebleu", "rouge_score"),
@@ -64,14 +61,6 @@ def test_help_of_every_command_imports_no_slow_library_and_no_task_type(tmp_path
     assert (loaded["version"], loaded["help"]) == ([], [])
     others = {name: set(modules) - LIBRARY for name, modules in loaded.items()}
     assert {name: modules for name, modules in others.items() if modules} == {}
-
-
-def test_no_command_imports_all_pages_to_check_them_at_its_start() -> None:
-    ours = [name for name, app in get_commands().items() if app == "annotation"]
-    commands = {name: load_command_class("annotation", name) for name in ours}
-
-    assert {"migrate", "worker", "doctor"} <= set(commands)
-    assert [name for name, command in commands.items() if command.requires_system_checks == ALL_CHECKS] == []
 
 
 def test_a_web_process_imports_all_task_types_before_its_first_request(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.checks import Tags
 from django.core.management import base
 from django.core.management.base import CommandError as CommandError
 
@@ -42,9 +41,7 @@ def ended_by(*errors: type[Exception], end: Callable[[str], CommandError] = Comm
 
 
 class BaseCommand(base.BaseCommand):
-    """A command whose output is an `EscapingOutput`. Checks of the code, which take a second, are left to the build."""
-
-    requires_system_checks: tuple[str, ...] = (Tags.database, Tags.translation)
+    """A command whose output is an `EscapingOutput`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("stdout", "stderr"):  # Django sets them for each call

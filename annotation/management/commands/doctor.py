@@ -14,11 +14,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = doctor.findings()
+        healing = [finding for finding in found if isinstance(finding, doctor.SelfHealing)]
         for finding in found:
-            if isinstance(finding, doctor.SelfHealing):
+            if finding in healing:
                 self.stdout.write(f"Repaired automatically: {finding}.")
             else:
                 self.stderr.write(finding)
-        if number := sum(not isinstance(finding, doctor.SelfHealing) for finding in found):
+        if number := len(found) - len(healing):
             raise CommandError(f"{number} inconsistencies.")
         self.stdout.write("No inconsistencies.")

@@ -11,6 +11,7 @@ from annotation.management.commands._escaping import BaseCommand, CommandError
 
 class Command(BaseCommand):
     help = "Collect the messages of pages and scripts and write the .po files in locale/. See docs/translating.md."
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -3,13 +3,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation import migration_state
 from annotation.database import limits
-from annotation.management.commands._escaping import BaseCommand, CommandError
 
 WAIT = "400ms"
 """Lock timeout: below PostgreSQL's deadlock timeout of 1 s, so that the migration gives way and not a submission."""
@@ -52,7 +52,6 @@ class Command(migrate.Command):
     help = (
         "Migrate the database to this version. Safe while people are working: both sides wait for each other."
     )
-    requires_system_checks = BaseCommand.requires_system_checks
 
     def handle(self, *args: Any, **options: Any) -> None:
         """As Django's own. On PostgreSQL a migration that does not get its locks at once is undone and begun again.

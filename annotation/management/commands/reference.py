@@ -13,6 +13,7 @@ class Command(BaseCommand):
         "Write the tables of docs/reference/ that list task types, batch options and commands. "
         "Run it after you add or change a task type below tasks/ or an option in annotation/terms/."
     )
+    requires_system_checks = []
 
     def handle(self, **options: Any) -> None:
         changed = reference.write(settings.BASE_DIR / "docs" / "reference")

@@ -12,6 +12,7 @@ from annotation.management.commands.backup import report_lacking
 
 class Command(BaseCommand):
     help = "Restore a backup into an empty database and an empty data folder."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, help="folder created by `backup`")
