@@ -56,7 +56,7 @@ def write(
 ) -> dict[str, Any]:
     """Mark the example of every line as gold, or of none: then Refused (import_failed) has the problems in `more`.
 
-    job: gets its result in the same transaction. One that is a preview is told the problems, and nothing is written.
+    job: gets its result in the same transaction. The result of a preview has the problems, and nothing is written.
     """
     kinds = {field.name: field.kind for field in batch.task().fields}
     columns = [name for name, kind in kinds.items() if kind not in ("operations", "cells", "json")]

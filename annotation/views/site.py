@@ -170,7 +170,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "title": gettext(
             TITLES.get("check" if job.ids.get("only_check") else job.kind, job.kind.capitalize())
         ),
-        # A screen reader is told each quarter once: the page asks with the last one that was told.
+        # A screen reader announces each quarter once: the page sends the last one that it has announced.
         "poll_url": f"{request.path}?told={percent}",
         "percent": percent if str(percent) != request.GET.get("told") else None,
         "result_url": address,
