@@ -37,6 +37,7 @@ from tasks.common.fields import (
     Cells,
     Choice,
     MultiChoice,
+    Number,
     Option,
     Question,
     Rank,
@@ -60,6 +61,7 @@ NATURES: Mapping[type[Question], Nature] = {
     Rank: "labels",
     AnswerRank: "labels",
     Scale: "scales",
+    Number: "scales",
     MultiChoice: "sets",
     Cells: "sets",
     Text: "texts",
@@ -223,7 +225,7 @@ class DefinedTask(DeclaredTask):
                 counts = Counter(member for members in said for member in members)
                 most = [member for member, count in counts.items() if 2 * count > len(responses)]
                 values[field.name] = self._in_order(field, most, item)
-            elif isinstance(field, Scale):
+            elif isinstance(field, Scale | Number):
                 values[field.name] = mean(sorted(given)) if given else field.empty
             else:
                 value, count = max(sorted(Counter(said).items(), key=repr), key=lambda pair: pair[1])
@@ -446,6 +448,8 @@ def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> 
         return kind(**facts, options=tuple(_option(one, place, of_answers) for place, one in options))
     if type == "scale":
         return _scale(data, facts)
+    if type == "number":
+        return Number(**facts, lowest=data.get("min"), highest=data.get("max"))
     if type == "cells":
         return Cells(**{**facts, "help": facts["help"] or MARK})
     return Text(**facts, **({"longest": data["max_length"]} if "max_length" in data else {}))

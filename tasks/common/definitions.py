@@ -8,6 +8,7 @@ item whose expected response would be refused. `tasks.common.defined` makes the 
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +21,11 @@ from tasks.common.fields import OPERATORS, When
 NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
 SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
 OPTIONED: Final = ("choice", "multi_choice", "rank")
-TYPES: Final = (*OPTIONED, "scale", "cells", "text")
+TYPES: Final = (*OPTIONED, "scale", "number", "cells", "text")
 MOST_FIELDS: Final = 20
 MOST_STEPS: Final = 21
 """Steps of a scale, which stand in one row."""
+FARTHEST_STEP: Final = 100
 STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
     "choice": {
         "percent": "percent_agreement",
@@ -42,6 +44,11 @@ STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
         "alpha_ordinal": "krippendorff_alpha_ordinal",
         "alpha_interval": "krippendorff_alpha_interval",
     },
+    "number": {
+        "alpha_interval": "krippendorff_alpha_interval",
+        "alpha_ordinal": "krippendorff_alpha_ordinal",
+        "percent": "percent_agreement",
+    },
     "rank": {
         "spearman": "mean_spearman",
         "kendall_w": "kendall_w",
@@ -58,6 +65,7 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
     "choice": ("majority", "unanimous"),
     "rank": ("majority", "unanimous"),
     "scale": ("mean", "gap", "unanimous"),
+    "number": ("mean", "gap", "unanimous"),
     "multi_choice": ("set_overlap", "unanimous"),
     "cells": ("set_overlap", "unanimous"),
     "text": ("each",),
@@ -67,8 +75,8 @@ FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "options": OPTIONED,
     "of": OPTIONED,
     "different_from": ("choice", "multi_choice", "scale"),
-    "min": ("scale",),
-    "max": ("scale",),
+    "min": ("scale", "number"),
+    "max": ("scale", "number"),
     "anchors": ("scale",),
     "max_length": ("text",),
 }
@@ -178,8 +186,8 @@ _FIELD: Final[dict[str, Any]] = {
         "help": _text(500, "a sentence below the question"),
         "options": {"type": "array", "items": _OPTION, "minItems": 1, "maxItems": 40},
         "of": {"enum": ["answers"], "description": "the options are the answers of the example"},
-        "min": {"type": "integer", "minimum": -100, "maximum": 100, "description": "lowest step; default 1"},
-        "max": {"type": "integer", "minimum": -100, "maximum": 100, "description": "highest step; default 5"},
+        "min": {"type": "number", "description": "lowest step of a scale (1), or lowest number (no limit)"},
+        "max": {"type": "number", "description": "highest step of a scale (5), or highest number (no limit)"},
         "anchors": {
             "type": "object",
             "description": "texts for steps of the scale",
@@ -394,6 +402,8 @@ def _field(
         yield from _options(field, path)
     if type == "scale":
         yield from _scale(field, path)
+    if type == "number" and field.get("min", -math.inf) >= field.get("max", math.inf):
+        yield DefinitionFault((*path, "max"), gettext("`max` must be above `min`. Change one of them."))
     if "when" in field:
         yield from _when(field["when"], (*path, "when"), seen)
     if "different_from" in field and type in FOR_TYPES["different_from"]:
@@ -483,6 +493,14 @@ def _key_clashes(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFaul
 
 
 def _scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
+    for key in ("min", "max"):
+        if not isinstance(field.get(key, 1), int) or abs(field.get(key, 1)) > FARTHEST_STEP:
+            message = gettext(
+                "The ends of a scale are whole numbers from {low} to {high}. For others, use the type number."
+            )
+            words = message.format(low=-FARTHEST_STEP, high=FARTHEST_STEP)
+            yield DefinitionFault((*path, key), words)
+            return
     steps = steps_of(field)
     if not 2 <= len(steps) <= MOST_STEPS:
         message = gettext(

@@ -5,6 +5,7 @@ A field is data. A module declares it in Python; values that come from elsewhere
 
 from __future__ import annotations
 
+import math
 import operator
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,7 +17,7 @@ from tableqa import Table
 from tableqa.language import gettext, gettext_noop
 from tableqa.release_rules import version
 from tasks.common.reading import LONGEST_TEXT
-from tasks.common.scales import HIGHEST, LOWEST, score
+from tasks.common.scales import HIGHEST, LOWEST, number_of, score
 from tasks.contract import Field, Item, Measure, Problem
 
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -331,6 +332,57 @@ class Scale(Question):
     def measure(self) -> Measure:
         statistics = ("krippendorff_alpha", "krippendorff_alpha_interval")
         return Measure(self.name, "ordinal", self.value_in, statistics=statistics)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Question):
+    """A whole or decimal number from `lowest` to `highest`; None is no limit."""
+
+    kind: Literal["text"] = "text"
+    lowest: float | None = None
+    highest: float | None = None
+    template = "fields/_number.html"
+    empty = None
+
+    def read(self, value: object, item: Item) -> Read:
+        if value is None or value == "":
+            return None, []
+        number = number_of(value)
+        low, high = self._ends()
+        return (number, []) if number is not None and low <= number <= high else (None, [self.missing()])
+
+    def _ends(self) -> tuple[float, float]:
+        return (
+            -math.inf if self.lowest is None else self.lowest,
+            math.inf if self.highest is None else self.highest,
+        )
+
+    def missing(self) -> Problem:
+        words = [gettext("Enter a number, for example 1.5.")]
+        if self.lowest is not None:
+            words.append(gettext("The lowest is {limit}.").format(limit=self.lowest))
+        if self.highest is not None:
+            words.append(gettext("The highest is {limit}.").format(limit=self.highest))
+        return Problem(self.name, self.code, " ".join(words))
+
+    def label_of(self, value: float) -> str:
+        return str(value)
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
+    ) -> float:
+        low = self.lowest if self.lowest is not None else min(0, self.highest or 0)
+        high = self.highest if self.highest is not None else low + 10
+        right, other = (min(high, low + (high - low) * one.randint(0, 10) / 10) for one in (truth, rng))
+        return right if rng.random() < accuracy else other
+
+    def schema(self) -> dict[str, Any]:
+        limits = {"minimum": self.lowest, "maximum": self.highest}
+        return {"type": ["number", "null"]} | {key: one for key, one in limits.items() if one is not None}
+
+    def measure(self) -> Measure:
+        statistics = ("krippendorff_alpha_interval", "percent_agreement")
+        return Measure(self.name, "interval", self.value_in, statistics=statistics)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 
 LOWEST, HIGHEST = 1, 5
@@ -15,6 +17,20 @@ def score(value: object, lowest: int = LOWEST, highest: int = HIGHEST) -> int | 
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if lowest <= value <= highest else None
+
+
+def number_of(value: object) -> int | float | None:
+    """A number, as a number or as a form posts it; None for anything else, and for what no float holds.
+
+    A whole number is an int, also where it is written as 7.0: databases and files then have one form of it.
+    """
+    text = str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    if re.fullmatch("-?[0-9]{1,300}", text):
+        return int(text)
+    number = float(text) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text) else math.inf
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number
 
 
 def mean(scores: Sequence[int | float]) -> int | float:
