@@ -15,8 +15,9 @@ from typing import Any, Final
 from tableqa.readers.reader import Credit
 from tableqa.responses import GivenResponse
 from tableqa.responses.export import CheckedTask
-from tasks.common.definitions import MOST_STEPS, TAKEN
-from tasks.common.fields import Choice, MultiChoice, Rank, Scale, Text
+from tasks.common.definitions import FARTHEST_STEP, MOST_STEPS, TAKEN
+from tasks.common.fields import Choice, MultiChoice, Number, Rank, Scale, Text
+from tasks.common.scales import number_of
 from tasks.contract import TaskType
 
 MOST_OPTIONS: Final = 40
@@ -64,6 +65,8 @@ class Column:
     values: Counter[str] = field(default_factory=Counter)
     responses: int = 0
     is_whole: bool = True
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    """What the settings of the tool say: options, or the ends of a scale or number."""
     first: Sequence[Any] = ()
     """The first list of values."""
     has_same_values: bool = True
@@ -96,21 +99,32 @@ class Column:
 
     @property
     def nature(self) -> str:
-        """The type of field that holds all values: choice, multi_choice, scale, rank, cells or text.
+        """The type of field that holds all values: choice, multi_choice, scale, number, rank, cells or text.
 
         Lists of the same values in different orders are a ranking: who chooses among values leaves some out.
         """
         if self.natures & {"multi_choice"}:
-            return "rank" if self.has_same_values and self.has_orders else "multi_choice"
-        if "scale" in self.natures and self.is_whole and self._steps <= MOST_STEPS:
-            return "scale"
+            is_rank = self.has_same_values and self.has_orders and not self.declared
+            return "rank" if is_rank else "multi_choice"
+        if self.natures and self.natures <= {"scale", "number"}:
+            return (
+                "scale" if self.natures == {"scale"} and self.is_whole and self._has_few_steps else "number"
+            )
         (nature, *others) = sorted(self.natures) or ["text"]
-        return "text" if others or nature == "scale" else nature
+        return "text" if others else nature
 
     @property
-    def _steps(self) -> int:
+    def steps(self) -> range:
+        """The steps of a scale: those of the tool, or 1 to 5, and further ones that have values."""
         whole = [int(value) for value in self.values]
-        return max([5, *whole]) - min([1, *whole]) + 1
+        ends = self.declared.get("min", 1), self.declared.get("max", 5)
+        return range(min([ends[0], *whole]), max([ends[1], *whole]) + 1)
+
+    @property
+    def _has_few_steps(self) -> bool:
+        """Whether a scale can have the steps."""
+        low, end = self.steps.start, self.steps.stop
+        return end - low <= MOST_STEPS and low >= -FARTHEST_STEP and end <= FARTHEST_STEP + 1
 
     @property
     def has_options(self) -> bool:
@@ -140,16 +154,19 @@ class Summary:
     """Of the sources of the examples, likewise."""
     simulated: set[str] = field(default_factory=set)
     """Names of people who are programs, likewise."""
+    schema: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By field: what the settings of the tool say."""
 
     def shortened(self) -> Summary:
         """What a page shows of it: without the rare values of fields."""
         columns = {name: column.shortened() for name, column in self.columns.items()}
-        return replace(self, columns=columns, terms={}, definition={}, credits=set())
+        return replace(self, columns=columns, terms={}, definition={}, credits=set(), schema={})
 
     def add(self, task: CheckedTask) -> None:
         self.tasks += 1
         self.answered += bool(task.responses)
         self.losses.update(task.losses)
+        self.schema = {**task.schema, **self.schema}
         self.terms = self.terms or dict(task.terms)
         self.definition = self.definition or task.definition
         if task.credit:
@@ -170,7 +187,7 @@ class Summary:
             self.first = min(self.first or response.at, response.at)
             self.last = max(self.last or response.at, response.at)
         for name, value in response.values.items():
-            column = self.columns.setdefault(name, Column(name))
+            column = self.columns.setdefault(name, Column(name, declared=self.schema.get(name, {})))
             nature = response.natures.get(name)
             if nature or value not in ("", None, []):
                 column.add(value, nature or nature_of(value))
@@ -185,6 +202,8 @@ def nature_of(value: Any) -> str:
         return "cells" if is_cells else "text"
     if isinstance(value, int) and not isinstance(value, bool):
         return "scale"
+    if isinstance(value, float):
+        return "number"
     return "choice" if isinstance(value, str) else "text"
 
 
@@ -213,6 +232,8 @@ def _holds(target: Any, column: Column) -> bool:
     if isinstance(target, Scale):
         steps = {str(step) for step in range(target.lowest, target.highest + 1)}
         return column.nature == "scale" and column.values.keys() <= steps
+    if isinstance(target, Number):
+        return column.nature in ("scale", "number")
     return isinstance(target, Text) and column.nature == "text"
 
 
@@ -259,14 +280,18 @@ def definition_of(
 
 
 def _type_of(column: Column, renamed: Mapping[str, str]) -> dict[str, Any]:
-    nature = column.nature
+    nature, declared = column.nature, column.declared
     if nature == "scale":
-        steps = [int(value) for value in column.values]
-        return {"type": "scale", "min": min([1, *steps]), "max": max([5, *steps])}
+        return {"type": "scale", "min": column.steps.start, "max": column.steps.stop - 1}
+    if nature == "number":
+        return {"type": "number"} | {end: declared[end] for end in ("min", "max") if end in declared}
     if nature == "cells":
         return {"type": "cells"}
     if nature != "text" and column.has_options:
-        options = list(dict.fromkeys(renamed.get(value, value) for value in sorted(column.values)))
+        offered = [*declared.get("options", ()), *sorted(column.values)]
+        if len({*offered}) > MOST_OPTIONS or max(map(len, offered)) > LONGEST_OPTION:
+            offered = sorted(column.values)
+        options = list(dict.fromkeys(renamed.get(value, value) for value in offered))
         if len(options) == 1:
             options.append("other" if options != ["other"] else "none")
         return {"type": nature, "options": options}
@@ -297,6 +322,9 @@ def value_for(target: Any, value: Any, renamed: Mapping[str, str]) -> Any:
         return (
             int(several[0]) if len(several) == 1 and re.fullmatch("-?[0-9]{1,15}", str(several[0])) else value
         )
+    if isinstance(target, Number) and len(several) == 1:
+        number = number_of(several[0])
+        return value if number is None else number
     if isinstance(target, Choice | Text):
         return several[0] if len(several) == 1 else value
     return value

@@ -18,6 +18,7 @@ from tableqa.foreign_values import printable_in
 from tableqa.language import pack_all, unpack_object
 from tableqa.readers.rejections import Problem
 from tableqa.responses import TOOLS
+from tableqa.responses.export import loss_in_words
 
 
 @dataclass
@@ -56,8 +57,8 @@ class Preview:
     @property
     def losses(self) -> list[tuple[int, str]]:
         """Number and kind of what the file has and the import does not bring in, as words."""
-        of_tool = TOOLS[self.tool].losses
-        counted = [(number, gettext(of_tool[key])) for key, number in sorted(self.summary.losses.items())]
+        tool = TOOLS[self.tool]
+        counted = [(number, loss_in_words(tool, key)) for key, number in sorted(self.summary.losses.items())]
         fields = [
             (column.responses, gettext("values of the field {name}").format(name=name))
             for name, column in self.summary.columns.items()

@@ -55,7 +55,7 @@ from tableqa.readers.mapped import checked
 from tableqa.readers.reader import Credit, joined_credit
 from tableqa.readers.rejections import Problem, one_sentence
 from tableqa.responses import TOOLS
-from tableqa.responses.export import CheckedTask
+from tableqa.responses.export import CheckedTask, loss_in_words
 from tableqa.responses.reading import examples_of, read_responses
 from tasks.contract import Proposed, TaskType, task_types
 
@@ -176,8 +176,8 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
             number=summary.tasks,
         )
     if summary.losses:
-        of_tool = TOOLS[tool].losses
-        losses = [f"{gettext(of_tool[key])} ({number})" for key, number in sorted(summary.losses.items())]
+        counts = sorted(summary.losses.items())
+        losses = [f"{loss_in_words(TOOLS[tool], key)} ({number})" for key, number in counts]
         refuse(
             "import_failed",
             "{name} has no responses that can be imported. Not read: {losses}. Choices, numbers, rankings "

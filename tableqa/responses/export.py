@@ -8,14 +8,17 @@ from typing import Any, Literal
 
 from tableqa.canonical import canonical
 from tableqa.foreign_values import LONGEST_SECONDS, TIMES
-from tableqa.language import gettext_noop, phrase
+from tableqa.language import gettext, gettext_noop, phrase
 from tableqa.readers.reader import Credit, stated_credit
 from tableqa.readers.records import Fields, Place, plain
 
 OWN = "askew"
 """The control or question that holds a whole response in exports of Askew for other tools."""
-Nature = Literal["choice", "multi_choice", "scale", "rank", "text"]
-"""What a field holds: a text of a list, a list of such texts, a whole number, all texts in an order, or a free text."""
+LONGEST_SPANS = 10_000
+"""Characters of a text of a new task type."""
+Nature = Literal["choice", "multi_choice", "scale", "number", "rank", "text"]
+"""What a field holds: a text of a list, a list of such texts, a step of a scale, any number, all texts in an order, or a
+free text."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,9 @@ class CheckedTask:
     credit     licence, citation and URL of the source of its example, likewise
     predictions  of models, as far as they are read
     predictions_count  the number of predictions that the export has whole, read or not
-    losses     what of the task is not read, as keys of `Tool.losses`, one for each time
+    losses     what of the task is not read, one for each time: keys of `Tool.losses`, or `unread` for one field
+    schema     by field: what the settings of the tool say, as `type`, `options`, `min` and `max` of a definition. It is with
+               the first task only
     example    id of the example that is made of it; "" where none is
     """
 
@@ -82,6 +87,7 @@ class CheckedTask:
     definition: Mapping[str, Any] = field(default_factory=dict)
     credit: Credit | None = None
     example: str = ""
+    schema: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +114,33 @@ class Tool:
     tasks: Callable[[Path], Iterator[Task]]
     losses: Mapping[str, str] = field(default_factory=dict)
     has_examples: bool = True
+
+
+def unread(name: str) -> str:
+    """The loss of a value of one field, which has this name in the tool."""
+    return f":{name}"
+
+
+def loss_in_words(tool: Tool, loss: str) -> str:
+    """What is lost, in the reader's language."""
+    if loss.startswith(":"):
+        return gettext("values of the field {name}").format(name=loss[1:])
+    return gettext(tool.losses[loss])
+
+
+def is_span(value: object) -> bool:
+    """Whether a value is a labelled part of a text, by its ends."""
+    has_ends = isinstance(value, Mapping) and "start" in value and "end" in value
+    return has_ends and any(name == "label" or name.endswith("labels") for name in value)
+
+
+def spans(found: Sequence[Any], name: str, losses: list[str]) -> str:
+    """The marked spans of a field as JSON; "" where they are longer than a text can be, which is a loss."""
+    text = canonical([plain(span) for span in found])
+    if len(text) <= LONGEST_SPANS:
+        return text
+    losses += [unread(f"{name} (spans)")] * len(found)
+    return ""
 
 
 def single_or_several(values: list[Any]) -> tuple[Any, Nature]:

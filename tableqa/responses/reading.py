@@ -94,7 +94,7 @@ def _storable(task: Task, problems: list[ReaderError]) -> Task:
         problems.append(task.data.place.error(phrase("the task contains {reason}", reason=reason), _CORRECT))
         terms, definition = printable_in(task.terms), printable_in(task.definition)
         task = replace(task, task_type="", terms=terms, definition=definition, predictions=())
-    return replace(task, responses=responses)
+    return replace(task, responses=responses, schema={name: normal(one) for name, one in task.schema.items()})
 
 
 def _digest(path: Path) -> str:
