@@ -145,7 +145,9 @@ def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
         yield _with_table(record, table)
         return
     value = record.value[holders[0]]
-    outer = {name: column for name, column in record.value.items() if name != holders[0]}
+    outer = _with_answers(
+        {name: column for name, column in record.value.items() if name != holders[0]}, value
+    )
     id_column = guessed(outer).get("id", "")
     for at, inner in enumerate(value if isinstance(value, list) else [value]):
         merged = {f"record.{name}" if name in inner else name: column for name, column in outer.items()}
@@ -153,6 +155,24 @@ def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
             merged[id_column] = f"{text_of(outer[id_column])}-{at + 1}"
         within = f"{holders[0]}[{at}]" if isinstance(value, list) else holders[0]
         yield _with_table(Fields(record.place.inside(within), {**merged, **inner}), table)
+
+
+def _with_answers(outer: dict[str, Any], inner: object) -> dict[str, Any]:
+    """The columns beside the questions, with those of the only object that has their answers: Argilla's metadata."""
+    if any("answers" in guessed(columns) for columns in (outer, inner) if isinstance(columns, dict)):
+        return outer
+    objects = {
+        name: value
+        for name, value in outer.items()
+        if isinstance(value, dict)
+        and (answers := guessed(value).get("answers"))
+        and not isinstance(value[answers], dict)
+        and not _is_list_of_objects(value[answers])
+    }
+    if len(objects) != 1:
+        return outer
+    ((name, members),) = objects.items()
+    return {**members, **{column: value for column, value in outer.items() if column != name}}
 
 
 def _holds_questions(value: dict[str, Any] | list[Any]) -> bool:

@@ -53,6 +53,26 @@ def test_a_table_inside_the_record_is_read_in_every_form(tmp_path: Path, table: 
     assert (example.table.header, example.table.rows) == (("Name", "Wins"), (("Ann", "3"), ("Bob", "4")))
 
 
+@pytest.mark.parametrize("name", ["metadata", "about"])
+def test_answers_in_an_object_beside_that_of_the_question_are_read(tmp_path: Path, name: str) -> None:
+    inner = {"question": "who won?", "table": "Name,Wins\nAnn,3\nBob,4\n"}
+    label = {"label": [{"value": "read", "user_id": "u1"}]}
+    suggested = {"label": {"value": "read", "score": None}}
+    record = {"id": "q1", "fields": inner, name: {"answers": 1.5, "page": 3}}
+
+    (example,) = read(lines(tmp_path, {**record, "suggestions": suggested, "responses": label}))
+
+    assert (example.id, example.answers, example.meta["page"]) == ("q1", ("1.5",), 3)
+
+
+def test_answers_in_two_objects_beside_that_of_the_question_are_not_guessed(tmp_path: Path) -> None:
+    inner = {"question": "who won?", "table": "Name,Wins\nAnn,3\nBob,4\n"}
+
+    (example,) = read(lines(tmp_path, {"fields": inner, "one": {"answers": "1"}, "two": {"answers": "2"}}))
+
+    assert example.answers == ()
+
+
 def test_a_german_spreadsheet_with_its_tables_beside_is_read(tmp_path: Path) -> None:
     text(tmp_path, "tables/städte.csv", "Ort;Höhe\nKöln;3,50\n", "cp1252")
     path = text(
