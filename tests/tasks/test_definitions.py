@@ -399,6 +399,10 @@ REFUSED = [
         "use == or !=",
     ),
     (only({"name": "s", "type": "scale", "min": 5, "max": 1}), ("fields", 0, "max"), "2 to 21 steps"),
+    (only({"name": "s", "type": "scale", "min": 0.5}), ("fields", 0, "min"), "use the type number"),
+    (only({"name": "s", "type": "scale", "max": 101}), ("fields", 0, "max"), "from -100 to 100"),
+    (only({"name": "n", "type": "number", "min": 1, "max": 1}), ("fields", 0, "max"), "above `min`"),
+    (only({"name": "n", "type": "number", "anchors": {"1": "x"}}), ("fields", 0, "anchors"), "no `anchors`"),
     (only({"name": "s", "type": "scale", "anchors": {"9": "x"}}), ("fields", 0, "anchors", "9"), "no step 9"),
     (only({**LEVEL, "optional": True}), ("fields",), "Make one field required"),
     (only(LEVEL, decide={"field": "x"}), ("decide", "field"), "There is no field 'x'"),
@@ -488,3 +492,57 @@ def test_every_definition_makes_a_working_task_type_or_is_refused(
 
 def test_the_schema_is_a_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
+
+
+SHARE = {"name": "share", "type": "number", "min": -5, "max": 100.5}
+
+
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("0.5", 0.5),
+        ("-3", -3),
+        (" 7 ", 7),
+        ("7.0", 7),
+        (100.5, 100.5),
+        ("1e-3", 0.001),
+        (0, 0),
+        (-0.0, 0),
+        (-5, -5),
+    ],
+)
+def test_a_number_is_read_as_it_is(sent: object, read: float) -> None:
+    response = task_of("shares", only(SHARE)).parse({"share": sent}, ITEM)
+
+    assert (response.share, type(response.share)) == (read, type(read))
+
+
+@pytest.mark.parametrize("sent", ["100.6", -6, "1,5", "nan", "inf", "1e999", "0x1", True, [1], "", None, "٣"])
+def test_what_is_no_number_within_its_limits_is_refused(sent: object) -> None:
+    with pytest.raises(Invalid) as refused:
+        task_of("shares", only(SHARE)).parse({"share": sent}, ITEM)
+
+    assert [problem.path for problem in refused.value.problems] == ["share"]
+
+
+def test_the_mean_of_numbers_decides_and_agreement_is_that_of_intervals() -> None:
+    defined = task_of("shares", only(SHARE))
+    responses = [defined.parse({"share": value}, ITEM) for value in (0.5, -3)]
+
+    decided = resolve(defined, {}, responses, ITEM)
+
+    assert isinstance(decided, Accepted)
+    assert decided.outcomes[0].response.share == -1.25
+    (measure,) = defined.measures
+    assert (measure.level, measure.statistics[0]) == ("interval", "krippendorff_alpha_interval")
+    assert [measure.value(response) for response in responses] == [0.5, -3]
+    assert defined.describe(responses[0], ITEM) == ["Share: 0.5"]
+
+
+@pytest.mark.parametrize("limits", [{}, {"min": 3}, {"max": -4}, {"min": 0.001, "max": 0.004}])
+def test_simulated_numbers_keep_the_limits(limits: dict[str, float]) -> None:
+    defined = task_of("shares", only({"name": "share", "type": "number", **limits}))
+    rng = random.Random(1)
+
+    for _ in range(20):
+        defined.parse(defined.simulate(ITEM, rng, 0.5, rng), ITEM)
