@@ -1,10 +1,11 @@
 """Responses of an Argilla dataset: what `Dataset.to_disk` or `records.to_json` of its SDK (2.x) writes.
 
-A question is a field, a user id a person. Fields and metadata of a record are the data of the example. The files have no
-times, and do not tell drafts from submitted responses.
+A question is a field, a user id a person. The settings of the dataset tell the type and options of each question. Fields and
+metadata of a record are the data of the example. The files have no times, and do not tell drafts from submitted responses.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ from tableqa.responses.export import (
     Nature,
     Task,
     Tool,
+    is_span,
     own_batch,
     own_changes,
     own_response,
+    spans,
+    unread,
 )
 from tableqa.responses.folder import files, opened, read_object
 
@@ -27,7 +31,6 @@ LOSSES = {
     **OWN_LOSSES,
     "suggestion": gettext_noop("suggestions"),
     "vector": gettext_noop("vectors"),
-    "region": gettext_noop("marked spans and relations"),
 }
 _NATURES: dict[str, Nature] = {
     "label_selection": "choice",
@@ -35,6 +38,7 @@ _NATURES: dict[str, Nature] = {
     "rating": "scale",
     "ranking": "rank",
     "text": "text",
+    "span": "text",
 }
 """By type of a question in the settings."""
 _ABOUT = ("definition", "credit")
@@ -46,17 +50,33 @@ def tasks(path: Path) -> Iterator[Task]:
     """The records of a dataset; ReaderError."""
     with opened(path) as folder:
         for file in files(folder, "records.json", _MEND):
-            types = _types(file.parent / ".argilla" / "settings.json")
+            questions = _questions(file.parent / ".argilla" / "settings.json")
+            types = {name: settings.text("type") for name, settings in questions.items()}
+            schema = {name: facts for name, settings in questions.items() if (facts := _facts(settings))}
             for record in read_records(file):
-                yield _task(record.fields, str(record.number), types)
+                task = _task(record.fields, str(record.number), types)
+                yield replace(task, schema=schema) if record.number == 1 else task
 
 
-def _types(path: Path) -> Mapping[str, str]:
-    """The type of each question, by name; empty without settings."""
+def _questions(path: Path) -> Mapping[str, Fields]:
+    """The settings of each question, by name; empty without settings."""
     if not path.is_file():
         return {}
     questions = read_object(path, _MEND).nested_each("questions")
-    return {one.text("name"): one.nested("settings").text("type") for one in questions}
+    return {one.text("name"): one.nested("settings") for one in questions}
+
+
+def _facts(settings: Fields) -> dict[str, Any]:
+    """Type, options and ends of a question, as a definition has them."""
+    nature = _NATURES.get(settings.text("type"), "text")
+    values = (
+        [plain(one.required("value")) for one in settings.nested_each("options")]
+        if "options" in settings
+        else []
+    )
+    if nature == "scale" and values and all(isinstance(value, int) for value in values):
+        return {"type": nature, "min": min(values), "max": max(values)}
+    return {"type": nature, "options": [str(value) for value in values]} if "choice" in nature else {}
 
 
 def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
@@ -76,8 +96,12 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         for given in questions.nested_each(question):
             person, value = given.name("user_id"), plain(given.required("value"))
             nature = _nature(types.get(question, ""), value)
+            if isinstance(value, list) and value and all(map(is_span, value)):
+                nature, value = "text", spans(value, question, losses)
+                if not value:
+                    continue
             if nature is None:
-                losses.append("region")
+                losses.append(unread(f"{question} ({types.get(question, '?')})"))
                 continue
             if question == OWN:
                 stored = Fields(given.place, decoded(given.place, given.text("value")))
@@ -101,7 +125,7 @@ def _nature(type: str, value: Any) -> Nature | None:
         return _NATURES.get(type)
     if isinstance(value, list):
         return "multi_choice" if all(isinstance(one, str) for one in value) else None
-    return "scale" if isinstance(value, int) else "choice"
+    return "scale" if isinstance(value, int) else "number" if isinstance(value, float) else "choice"
 
 
 TOOL = Tool("argilla", "Argilla", tasks, LOSSES)

@@ -49,14 +49,23 @@ def test_people_and_responses_of_an_argilla_dataset_are_read(world: World) -> No
         "quality": "scale",
         "order": "rank",
         "why": "text",
+        "names": "text",
     }
+    none = {"topics": [], "quality": None, "order": [], "why": "", "names": ""}
+    span = '[{"end":13,"label":"film","start":9}]'
+    first = {"kind": "read", "topics": ["film"], "quality": 4, "why": "Read it.", "names": span}
     assert labels() == [
-        ("Ada", {"kind": "read", "topics": ["film"], "quality": 4, "order": [], "why": "Read it."}),
-        ("Ada", {"kind": "computed", "topics": [], "quality": None, "order": [], "why": ""}),
-        ("Bo", {"kind": "computed", "topics": [], "quality": 2, "order": ["second", "first"], "why": ""}),
-        ("Bo", {"kind": "computed", "topics": [], "quality": None, "order": [], "why": ""}),
+        ("Ada", {**none, **first}),
+        ("Ada", {**none, "kind": "computed"}),
+        ("Bo", {**none, "kind": "computed", "quality": 2, "order": ["second", "first"]}),
+        ("Bo", {**none, "kind": "computed"}),
     ]
-    assert done.losses == [(1, "suggestions")]
+    assert done.losses == [(2, "suggestions"), (1, "vectors")]
+    fields = {one["name"]: one for one in TaskTypeDefinition.objects.get().data["fields"]}
+    assert fields["kind"]["options"] == ["read", "computed", "unsure"]
+    assert fields["topics"]["options"] == ["sport", "film"]
+    meta = [example.meta for example in imported_examples(world)]
+    assert [(one.get("page"), one.get("length")) for one in meta] == [(3, 0.5), (None, None)]
     assert done.summary.without_time == 4
     assert [example.answers for example in imported_examples(world)] == [("1995",), ("Alien",)]
 
@@ -125,6 +134,7 @@ def test_a_folder_without_the_files_of_the_tool_is_refused_with_a_remedy(
         look(world, tmp_path, tool)
 
 
+LABEL_STUDIO_SDK = ["label-studio-sdk==2.1.2"]
 ARGILLA = ["argilla==2.8.0", "requests"]
 DOCCANO = ["doccano==1.8.4", "marshmallow<4", "numpy<2", "setuptools<81"]
 """doccano does not limit the last three itself, and does not start with newer ones."""
@@ -146,7 +156,12 @@ def run(*command: Any) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "packages"),
-    [("argilla", ARGILLA), ("doccano", DOCCANO), ("potato", ["potato-annotation==2.12.1"])],
+    [
+        ("argilla", ARGILLA),
+        ("label_studio", LABEL_STUDIO_SDK),
+        ("doccano", DOCCANO),
+        ("potato", ["potato-annotation==2.12.1"]),
+    ],
 )
 def test_the_stored_files_are_what_the_packages_write(tool: str, packages: list[str], tmp_path: Path) -> None:
     run(environment(tmp_path, packages), EXPORTS / f"make_{tool}.py", tmp_path / "out")
@@ -168,10 +183,12 @@ def test_the_sdk_of_argilla_reads_the_export(world: World, tmp_path: Path) -> No
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    files = (path for path in folder.rglob("*.json*") if path.is_file())
+    files = (path for path in folder.rglob("*.*") if path.is_file())
     return {path.relative_to(folder).as_posix(): records(path) for path in files}
 
 
 def records(path: Path) -> Any:
     text = path.read_text("utf-8")
+    if ".json" not in path.name:
+        return text
     return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)

@@ -22,11 +22,18 @@ folder = Path(sys.argv[1])
 rg.Settings(
     fields=[rg.TextField(name="question"), rg.TextField(name="table")],
     questions=[
-        rg.LabelQuestion(name="kind", labels=["read", "computed"]),
+        rg.LabelQuestion(name="kind", labels={"read": "Read it", "computed": "Computed", "unsure": "Unsure"}),
         rg.MultiLabelQuestion(name="topics", labels=["sport", "film"], required=False),
         rg.RatingQuestion(name="quality", values=[1, 2, 3, 4, 5], required=False),
         rg.RankingQuestion(name="order", values=["first", "second"], required=False),
         rg.TextQuestion(name="why", required=False),
+        rg.SpanQuestion(name="names", field="question", labels=["film", "year"], required=False),
+    ],
+    vectors=[rg.VectorField(name="embedding", dimensions=2)],
+    metadata=[
+        rg.TermsMetadataProperty(name="answers"),
+        rg.IntegerMetadataProperty(name="page"),
+        rg.FloatMetadataProperty(name="length"),
     ],
     guidelines="Read the table.",
 ).to_json(folder / ".argilla" / "settings.json")
@@ -35,7 +42,8 @@ JsonIO.to_json(
         rg.Record(
             id="q1",
             fields={"question": "when did Heat come out?", "table": TABLE},
-            metadata={"answers": "1995"},
+            metadata={"answers": "1995", "page": 3, "length": 0.5},
+            vectors={"embedding": [0.25, -1.5]},
             responses=[
                 response("kind", "read", ADA),
                 response("kind", "computed", BO),
@@ -44,8 +52,12 @@ JsonIO.to_json(
                 response("quality", 2, BO),
                 response("order", ["second", "first"], BO),
                 response("why", "Read it.", ADA),
+                response("names", [{"label": "film", "start": 9, "end": 13}], ADA),
             ],
-            suggestions=[rg.Suggestion(question_name="kind", value="read", score=0.9)],
+            suggestions=[
+                rg.Suggestion(question_name="kind", value="read", score=0.9),
+                rg.Suggestion(question_name="quality", value=3),
+            ],
         ),
         rg.Record(
             id="q2",
