@@ -1,5 +1,8 @@
 """Responses of Label Studio's JSON export: an annotation is a response, its controls are the fields.
 
+In a folder or zip file, the labeling configuration of the project (XML) can be beside the export. It tells options, ends of
+scales and numbers, and whether a control takes several choices.
+
 Predictions are read as responses of models. The meta of the example keeps them, too, as with the reader `label_studio`. The
 quick export of Label Studio has only their numbers; an export snapshot (`only_id: false`) has them whole.
 
@@ -8,11 +11,13 @@ the control `askew`; such annotations are read from there. The meta of its tasks
 """
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tableqa.foreign_values import decimal
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, decoded, plain, read_records
@@ -24,29 +29,38 @@ from tableqa.responses.export import (
     Nature,
     Task,
     Tool,
+    is_span,
     own_batch,
     own_changes,
     own_response,
     seconds_of,
     single_or_several,
+    spans,
     time_of,
+    unread,
 )
+from tableqa.responses.folder import files, opened
 
 _CONTROLS: dict[str, tuple[str, Nature]] = {
     "choices": ("choices", "choice"),
     "rating": ("rating", "scale"),
-    "number": ("number", "scale"),
+    "number": ("number", "number"),
     "textarea": ("text", "text"),
     "ranker": ("ranker", "rank"),
     "datetime": ("datetime", "text"),
+    "taxonomy": ("taxonomy", "choice"),
+    "pairwise": ("selected", "choice"),
 }
-"""By type of a result: the key of its value, and what the field holds."""
+"""By type of a result: the key of its value, and what the field holds. Text spans are `spans`."""
+Schema = Mapping[str, Mapping[str, Any]]
+_MEND = phrase("Name the JSON export, or a folder or zip file with it and the labeling configuration (XML)")
+
+_BELOW = " > "
 
 LOSSES = {
     **OWN_LOSSES,
     "cancelled": gettext_noop("skipped (cancelled) annotations"),
     "empty": gettext_noop("annotations without a result"),
-    "taxonomy": gettext_noop("values of taxonomies"),
     "bucket": gettext_noop("items sorted into buckets"),
     "region": gettext_noop("regions and relations, such as marked spans"),
     "prediction": gettext_noop("predictions of models of which the file has only the number"),
@@ -55,6 +69,14 @@ LOSSES = {
 
 def tasks(path: Path) -> Iterator[Task]:
     """The tasks of an export; ReaderError."""
+    with opened(path) as folder:
+        for file in files(folder, "*.json", _MEND):
+            schema = {} if folder.is_file() else _schema(file)
+            for number, task in enumerate(_tasks(file, schema)):
+                yield task if number else replace(task, schema=schema)
+
+
+def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
     for record in read_records(path):
         task = record.fields
         if "data" not in task:
@@ -67,11 +89,12 @@ def tasks(path: Path) -> Iterator[Task]:
         predictions = task.optional_list("predictions")
         whole = [plain(one) for one in predictions if isinstance(one, dict)]
         losses = ["prediction"] * (len(predictions) - len(whole))
+        losses += [unread("drafts")] * len(task.optional_list("drafts"))
         responses = []
         for annotation in task.nested_each("annotations") if "annotations" in task else ():
             if annotation.value.get("was_cancelled"):
                 losses.append("cancelled")
-            elif response := _response(annotation, losses):
+            elif response := _response(annotation, losses, schema):
                 responses.append(response)
             else:
                 losses.append("empty")
@@ -81,19 +104,19 @@ def tasks(path: Path) -> Iterator[Task]:
             responses=responses,
             losses=losses,
             beside={"label_studio": {"predictions": whole}} if whole else {},
-            predictions=list(_predictions(task)) if whole else (),
+            predictions=list(_predictions(task, schema)) if whole else (),
             predictions_count=len(whole),
             **own_batch(task.value.get("meta")),
         )
 
 
-def _predictions(task: Fields) -> Iterator[GivenPrediction]:
+def _predictions(task: Fields, schema: Schema) -> Iterator[GivenPrediction]:
     """The predictions with a result for a control. Others stay in `beside` alone: they make no import fail."""
     whole = [one for one in task.listed("predictions") if isinstance(one, dict)]
     for prediction in Fields(task.place, {"predictions": whole}).nested_each("predictions"):
         try:
             stored = _stored(prediction)
-            values = plain(stored.nested("data").value) if stored else _values(prediction, [])[0]
+            values = plain(stored.nested("data").value) if stored else _values(prediction, [], schema)[0]
             at = time_of(prediction, "created_at")
             model = prediction.text("model_version", default="").strip()
         except ReaderError:
@@ -104,13 +127,15 @@ def _predictions(task: Fields) -> Iterator[GivenPrediction]:
             yield GivenPrediction(model, sure, at, values)
 
 
-def _response(annotation: Fields, losses: list[str]) -> GivenResponse | None:
+def _response(annotation: Fields, losses: list[str], schema: Schema) -> GivenResponse | None:
     seconds = seconds_of(annotation, "lead_time", losses)
     if stored := _stored(annotation):
         own = replace(own_response(annotation.place, stored, losses), seconds=seconds)
-        losses += own_changes(_values(annotation, [])[0], own)
+        losses += own_changes(_values(annotation, [], schema)[0], own)
         return own
-    values, natures = _values(annotation, losses)
+    values, natures = _values(annotation, losses, schema)
+    if annotation.value.get("ground_truth") is True:
+        losses.append(unread("ground_truth"))
     if not values:
         return None
     id = annotation.name("id") if "id" in annotation else ""
@@ -127,30 +152,49 @@ def _stored(annotation: Fields) -> Fields | None:
     return None
 
 
-def _values(annotation: Fields, losses: list[str]) -> tuple[dict[str, Any], dict[str, Nature]]:
+def _values(
+    annotation: Fields, losses: list[str], schema: Schema
+) -> tuple[dict[str, Any], dict[str, Nature]]:
     """The values of the controls of an annotation or prediction, and what each holds."""
     values: dict[str, Any] = {}
     natures: dict[str, Nature] = {}
+    marked: dict[str, list[Any]] = {}
     for result in annotation.nested_each("result"):
         control, type = result.text("from_name", default=""), result.text("type", default="")
         key, nature = _CONTROLS.get(type, ("", "text"))
-        if not control or not key:
-            losses.append("taxonomy" if type == "taxonomy" else "region")
-            continue
-        held = result.nested("value")
-        value = held.required(key)
-        if nature == "choice" or (nature == "text" and isinstance(value, list)):
-            value = held.texts(key)
-        elif nature == "text":
-            value = [held.text(key)]
-        # By bucket; without buckets, the only key is the control.
-        if nature == "rank" and isinstance(value, dict):
-            if len(value) != 1:
-                losses.append("bucket")
-                continue
-            (value,) = value.values()
-        values[control], natures[control] = _joined(values.get(control), value, nature)
+        held = Fields(result.place.inside("value"), result.optional("value"))
+        if control and is_span(held.value):
+            marked.setdefault(control, []).append(held.value)
+        elif not control or not key or held.value.keys() - {key}:  # with further keys, it is of a region
+            losses.append(unread(f"{control} ({type})" if control else type) if type else "region")
+        elif nature == "rank" and isinstance(held.required(key), dict) and len(held.value[key]) != 1:
+            losses.append("bucket")
+        else:
+            values[control], natures[control] = _joined(
+                values.get(control), _value(held, key, nature), nature
+            )
+            if schema.get(control, {}).get("type") == "multi_choice" and natures[control] == "choice":
+                values[control], natures[control] = [values[control]], "multi_choice"
+        if result.value.get("meta"):
+            losses.append(unread(f"{control} (meta)"))
+    for control, found in marked.items():
+        if text := spans(found, control, losses):
+            values[control], natures[control] = text, "text"
     return values, natures
+
+
+def _value(held: Fields, key: str, nature: Nature) -> Any:
+    value = held.required(key)
+    members = value if isinstance(value, list) else [value]
+    if nature == "choice":
+        # A choice below others has its path.
+        paths = (one if isinstance(one, list) else [one] for one in members)
+        return [_BELOW.join(Fields(held.place, {key: path}).texts(key)) for path in paths]
+    if nature == "text":
+        return Fields(held.place, {key: members}).texts(key)
+    if nature == "rank" and isinstance(value, dict):
+        (value,) = value.values()  # without buckets, the only key is the control
+    return value
 
 
 def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
@@ -162,6 +206,63 @@ def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
     if nature == "text":
         return "\n".join([*([before] if before else []), *value]), nature
     return value, nature
+
+
+def _schema(export: Path) -> dict[str, dict[str, Any]]:
+    """What the configuration beside an export says of its controls: the XML file of the same name, else the only one."""
+    from lxml import etree
+
+    found = [export.with_suffix(".xml")] if export.with_suffix(".xml").is_file() else []
+    found = found or sorted(export.parent.glob("*.xml"))
+    if len(found) != 1:
+        return {}
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    try:
+        root = etree.fromstring(found[0].read_bytes(), parser)
+    except (OSError, etree.XMLSyntaxError) as error:
+        raise ReaderError(
+            found[0], None, phrase("it cannot be read: {error}", error=str(error)), _MEND
+        ) from error
+    controls = (tag for tag in root.iter("*") if tag.get("name") and tag.get("toName"))
+    return {tag.get("name"): facts for tag in controls if (facts := _facts(tag))}
+
+
+def _facts(tag: Any) -> dict[str, Any]:
+    """Type, options and ends of one control, as a definition has them."""
+    control = tag.tag.lower()
+    if control == "rating":
+        return {"type": "scale", "min": 1, "max": int(_end(tag.get("maxRating")) or 5)}
+    if control == "number":
+        ends = {name: _end(tag.get(name)) for name in ("min", "max")}
+        return {"type": "number"} | {name: end for name, end in ends.items() if end is not None}
+    if control == "pairwise":
+        return {"type": "choice", "options": ["left", "right"]}
+    if control not in ("choices", "taxonomy"):
+        return {}
+    several = control == "taxonomy" or tag.get("choice") == "multiple"
+    options = [_BELOW.join(_path(one, tag)) for one in tag.iter("Choice")]
+    return {"type": "multi_choice" if several else "choice", "options": options}
+
+
+def _path(choice: Any, control: Any) -> list[str]:
+    """The value of a choice after those of the choices that it is below."""
+    above = choice.getparent()
+    before = (
+        _path(above, control) if above is not control and above is not None and above.tag == "Choice" else []
+    )
+    return [*before, choice.get("alias") or choice.get("value") or ""]
+
+
+def _end(text: str | None) -> int | float | None:
+    """A number in the configuration; None for anything else."""
+    value = decimal(text) if text and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", text) else None
+    return (
+        int(value)
+        if isinstance(value, float) and value.is_integer()
+        else value
+        if isinstance(value, float)
+        else None
+    )
 
 
 def _person(annotation: Fields) -> str:

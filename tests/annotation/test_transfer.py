@@ -314,7 +314,7 @@ def test_a_field_that_fits_no_task_type_makes_one(world: World, tmp_path: Path) 
 
 
 def test_what_is_lost_is_counted(world: World, tmp_path: Path) -> None:
-    span = {"from_name": "span", "type": "labels", "value": {"labels": ["x"], "start": 0, "end": 1}}
+    span = {"from_name": "span", "type": "rectangle", "value": {"x": 1, "y": 1, "width": 2, "height": 3}}
     path = label_studio(
         tmp_path,
         task(1, annotation(1, choice("label", "neither"), span), annotation(2, was_cancelled=True)),
@@ -323,8 +323,8 @@ def test_what_is_lost_is_counted(world: World, tmp_path: Path) -> None:
     losses = look(world, path).losses
 
     assert losses == [
+        (1, "values of the field span (rectangle)"),
         (1, "skipped (cancelled) annotations"),
-        (1, "regions and relations, such as marked spans"),
     ]
 
 
@@ -348,16 +348,6 @@ def test_items_that_a_ranker_sorts_into_buckets_are_counted_as_such(world: World
     path = label_studio(tmp_path, task(1, annotation(1, choice("label", "extraction"), sorted_items)))
 
     assert look(world, path).losses == [(1, "items sorted into buckets")]
-
-
-def test_values_of_taxonomies_are_counted_as_such(world: World, tmp_path: Path) -> None:
-    taxonomy = {"from_name": "kind", "type": "taxonomy", "value": {"taxonomy": [["a", "b"]]}}
-
-    preview = look(
-        world, label_studio(tmp_path, task(1, annotation(1, choice("label", "extraction"), taxonomy)))
-    )
-
-    assert preview.losses == [(1, "values of taxonomies")]
 
 
 def test_the_field_that_json_min_lacks_is_named(world: World, tmp_path: Path) -> None:
