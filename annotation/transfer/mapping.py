@@ -288,7 +288,8 @@ def _type_of(column: Column, renamed: Mapping[str, str]) -> dict[str, Any]:
     if nature == "cells":
         return {"type": "cells"}
     if nature != "text" and column.has_options:
-        offered = [*declared.get("options", ()), *sorted(column.values)]
+        own = [one for one in declared.get("options", ()) if one and one == one.strip()]
+        offered = [*own, *sorted(column.values)]
         if len({*offered}) > MOST_OPTIONS or max(map(len, offered)) > LONGEST_OPTION:
             offered = sorted(column.values)
         options = list(dict.fromkeys(renamed.get(value, value) for value in offered))

@@ -67,16 +67,12 @@ def _questions(path: Path) -> Mapping[str, Fields]:
 
 
 def _facts(settings: Fields) -> dict[str, Any]:
-    """Type, options and ends of a question, as a definition has them."""
-    nature = _NATURES.get(settings.text("type"), "text")
-    values = (
-        [plain(one.required("value")) for one in settings.nested_each("options")]
-        if "options" in settings
-        else []
-    )
-    if nature == "scale" and values and all(isinstance(value, int) for value in values):
-        return {"type": nature, "min": min(values), "max": max(values)}
-    return {"type": nature, "options": [str(value) for value in values]} if "choice" in nature else {}
+    """Options or ends of a question, as a definition has them."""
+    type, options = settings.text("type"), settings.optional_list("options")
+    values = [plain(Fields(settings.place, one).required("value")) for one in options]
+    if type == "rating" and values and all(isinstance(value, int) for value in values):
+        return {"min": min(values), "max": max(values)}
+    return {"options": [str(value) for value in values]} if type.endswith("label_selection") else {}
 
 
 def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
@@ -85,8 +81,10 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     shown = {
         name: value for name, value in metadata.items() if name not in _ABOUT or not isinstance(value, dict)
     }
-    data = Fields(record.place, {**shown, **record.nested("fields").value, "id": id})
-    losses = ["suggestion" for _ in record.optional("suggestions")]
+    fields = {**record.nested("fields").value, "id": id}
+    data = Fields(record.place, {**shown, **fields})
+    losses = [unread(f"{name} (metadata)") for name in shown if shown[name] != fields.get(name, shown[name])]
+    losses += ["suggestion" for _ in record.optional("suggestions")]
     losses += ["vector" for _ in record.optional("vectors")]
     own: dict[str, GivenResponse] = {}
     values: dict[str, dict[str, Any]] = {}
@@ -96,7 +94,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         for given in questions.nested_each(question):
             person, value = given.name("user_id"), plain(given.required("value"))
             nature = _nature(types.get(question, ""), value)
-            if isinstance(value, list) and value and all(map(is_span, value)):
+            if isinstance(value, list) and (types.get(question) == "span" or any(map(is_span, value))):
                 nature, value = "text", spans(value, question, losses)
                 if not value:
                     continue

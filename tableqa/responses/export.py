@@ -128,7 +128,7 @@ def loss_in_words(tool: Tool, loss: str) -> str:
     return gettext(tool.losses[loss])
 
 
-def is_span(value: object) -> bool:
+def is_span(value: Any) -> bool:
     """Whether a value is a labelled part of a text, by its ends."""
     has_ends = isinstance(value, Mapping) and "start" in value and "end" in value
     return has_ends and any(name == "label" or name.endswith("labels") for name in value)

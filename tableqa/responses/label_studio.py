@@ -11,13 +11,11 @@ the control `askew`; such annotations are read from there. The meta of its tasks
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tableqa.foreign_values import decimal
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, decoded, plain, read_records
@@ -54,8 +52,8 @@ _CONTROLS: dict[str, tuple[str, Nature]] = {
 """By type of a result: the key of its value, and what the field holds. Text spans are `spans`."""
 Schema = Mapping[str, Mapping[str, Any]]
 _MEND = phrase("Name the JSON export, or a folder or zip file with it and the labeling configuration (XML)")
-
 _BELOW = " > "
+"""Between the choices of a path."""
 
 LOSSES = {
     **OWN_LOSSES,
@@ -165,7 +163,13 @@ def _values(
         held = Fields(result.place.inside("value"), result.optional("value"))
         if control and is_span(held.value):
             marked.setdefault(control, []).append(held.value)
-        elif not control or not key or held.value.keys() - {key}:  # with further keys, it is of a region
+        elif (
+            not control
+            or not key
+            or held.value.keys() - {key}  # of a region
+            or "item_index" in result.value  # of one of several items
+            or (control in values and nature in ("scale", "number", "rank"))
+        ):
             losses.append(unread(f"{control} ({type})" if control else type) if type else "region")
         elif nature == "rank" and isinstance(held.required(key), dict) and len(held.value[key]) != 1:
             losses.append("bucket")
@@ -240,29 +244,18 @@ def _facts(tag: Any) -> dict[str, Any]:
     if control not in ("choices", "taxonomy"):
         return {}
     several = control == "taxonomy" or tag.get("choice") == "multiple"
-    options = [_BELOW.join(_path(one, tag)) for one in tag.iter("Choice")]
+    paths = ([*reversed(list(one.iterancestors("Choice"))), one] for one in tag.iter("Choice"))
+    options = [_BELOW.join(one.get("alias") or one.get("value") or "" for one in path) for path in paths]
     return {"type": "multi_choice" if several else "choice", "options": options}
-
-
-def _path(choice: Any, control: Any) -> list[str]:
-    """The value of a choice after those of the choices that it is below."""
-    above = choice.getparent()
-    before = (
-        _path(above, control) if above is not control and above is not None and above.tag == "Choice" else []
-    )
-    return [*before, choice.get("alias") or choice.get("value") or ""]
 
 
 def _end(text: str | None) -> int | float | None:
     """A number in the configuration; None for anything else."""
-    value = decimal(text) if text and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", text) else None
-    return (
-        int(value)
-        if isinstance(value, float) and value.is_integer()
-        else value
-        if isinstance(value, float)
-        else None
-    )
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return None if not math.isfinite(value) else int(value) if value.is_integer() else value
 
 
 def _person(annotation: Fields) -> str:

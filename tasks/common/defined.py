@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -449,7 +450,7 @@ def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> 
     if type == "scale":
         return _scale(data, facts)
     if type == "number":
-        return Number(**facts, lowest=data.get("min"), highest=data.get("max"))
+        return Number(**facts, lowest=data.get("min", -math.inf), highest=data.get("max", math.inf))
     if type == "cells":
         return Cells(**{**facts, "help": facts["help"] or MARK})
     return Text(**facts, **({"longest": data["max_length"]} if "max_length" in data else {}))

@@ -336,11 +336,11 @@ class Scale(Question):
 
 @dataclass(frozen=True, kw_only=True)
 class Number(Question):
-    """A whole or decimal number from `lowest` to `highest`; None is no limit."""
+    """A whole or decimal number from `lowest` to `highest`."""
 
     kind: Literal["text"] = "text"
-    lowest: float | None = None
-    highest: float | None = None
+    lowest: float = -math.inf
+    highest: float = math.inf
     template = "fields/_number.html"
     empty = None
 
@@ -348,20 +348,14 @@ class Number(Question):
         if value is None or value == "":
             return None, []
         number = number_of(value)
-        low, high = self._ends()
-        return (number, []) if number is not None and low <= number <= high else (None, [self.missing()])
-
-    def _ends(self) -> tuple[float, float]:
-        return (
-            -math.inf if self.lowest is None else self.lowest,
-            math.inf if self.highest is None else self.highest,
-        )
+        is_inside = number is not None and self.lowest <= number <= self.highest
+        return (number, []) if is_inside else (None, [self.missing()])
 
     def missing(self) -> Problem:
         words = [gettext("Enter a number, for example 1.5.")]
-        if self.lowest is not None:
+        if math.isfinite(self.lowest):
             words.append(gettext("The lowest is {limit}.").format(limit=self.lowest))
-        if self.highest is not None:
+        if math.isfinite(self.highest):
             words.append(gettext("The highest is {limit}.").format(limit=self.highest))
         return Problem(self.name, self.code, " ".join(words))
 
@@ -371,14 +365,14 @@ class Number(Question):
     def simulate(
         self, item: Item, rng: random.Random, accuracy: float, truth: random.Random, likely: Sequence[int]
     ) -> float:
-        low = self.lowest if self.lowest is not None else min(0, self.highest or 0)
-        high = self.highest if self.highest is not None else low + 10
+        low = self.lowest if math.isfinite(self.lowest) else min(0, self.highest)
+        high = self.highest if math.isfinite(self.highest) else low + 10
         right, other = (min(high, low + (high - low) * one.randint(0, 10) / 10) for one in (truth, rng))
         return right if rng.random() < accuracy else other
 
     def schema(self) -> dict[str, Any]:
         limits = {"minimum": self.lowest, "maximum": self.highest}
-        return {"type": ["number", "null"]} | {key: one for key, one in limits.items() if one is not None}
+        return {"type": ["number", "null"]} | {key: one for key, one in limits.items() if math.isfinite(one)}
 
     def measure(self) -> Measure:
         statistics = ("krippendorff_alpha_interval", "percent_agreement")

@@ -20,7 +20,7 @@ from tests.annotation.test_transfer import annotation, choice, label_studio, lab
 
 EXPORT = EXPORTS / "label_studio"
 NAMES = [{"end": 13, "labels": ["Film"], "start": 9}]
-ADA = {
+ADA: dict[str, Any] = {
     "kind": "read",
     "topics": ["café"],
     "place": ["Europe > France", "Asia"],
@@ -32,7 +32,7 @@ ADA = {
     "better": "left",
     "order": ["b", "a", "c"],
 }
-BO = {
+BO: dict[str, Any] = {
     "kind": "computed",
     "topics": ["sport", "film"],
     "place": ["Europe"],
@@ -169,10 +169,16 @@ def test_decimal_and_negative_numbers_have_agreement_of_intervals(world: World, 
 def test_values_of_regions_are_no_values_of_the_task(world: World, tmp_path: Path) -> None:
     of_region = {"from_name": "tone", "type": "choices", "id": "a",
                  "value": {"start": 0, "end": 4, "text": "when", "choices": ["harsh"]}}  # fmt: skip
+    of_item = {**choice("label", "reasoning"), "item_index": 1}
+    stars = {"from_name": "stars", "type": "rating", "value": {"rating": 4}}
     note = {**choice("label", "extraction"), "meta": {"text": ["Sure?"]}}
     drafts = [{"result": [choice("label", "reasoning")]}]
     path = label_studio(
-        tmp_path, {**task(1, annotation(1, note, of_region, ground_truth=True)), "drafts": drafts}
+        tmp_path,
+        {
+            **task(1, annotation(1, note, of_region, of_item, stars, stars, ground_truth=True)),
+            "drafts": drafts,
+        },
     )
 
     preview = look(world, path)
@@ -180,10 +186,12 @@ def test_values_of_regions_are_no_values_of_the_task(world: World, tmp_path: Pat
     assert preview.losses == [
         (1, "values of the field drafts"),
         (1, "values of the field ground_truth"),
+        (1, "values of the field label (choices)"),
         (1, "values of the field label (meta)"),
+        (1, "values of the field stars (rating)"),
         (1, "values of the field tone (choices)"),
     ]
-    assert list(preview.summary.columns) == ["label"]
+    assert list(preview.summary.columns) == ["label", "stars"]
 
 
 def test_spans_longer_than_a_text_are_counted(world: World, tmp_path: Path) -> None:

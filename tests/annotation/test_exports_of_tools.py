@@ -51,7 +51,7 @@ def test_people_and_responses_of_an_argilla_dataset_are_read(world: World) -> No
         "why": "text",
         "names": "text",
     }
-    none = {"topics": [], "quality": None, "order": [], "why": "", "names": ""}
+    none: dict[str, Any] = {"topics": [], "quality": None, "order": [], "why": "", "names": ""}
     span = '[{"end":13,"label":"film","start":9}]'
     first = {"kind": "read", "topics": ["film"], "quality": 4, "why": "Read it.", "names": span}
     assert labels() == [
@@ -68,6 +68,31 @@ def test_people_and_responses_of_an_argilla_dataset_are_read(world: World) -> No
     assert [(one.get("page"), one.get("length")) for one in meta] == [(3, 0.5), (None, None)]
     assert done.summary.without_time == 4
     assert [example.answers for example in imported_examples(world)] == [("1995",), ("Alien",)]
+
+
+def test_metadata_that_a_field_hides_and_unknown_questions_are_counted(world: World, tmp_path: Path) -> None:
+    fields = {"question": "when?", "table": [["Film"], ["Heat"]], "page": 1}
+    given = {"kind": "read", "drawn": {"x": 1}, "lines": [[1, 2]], "names": []}
+    record = {
+        "id": "q1",
+        "fields": fields,
+        "metadata": {"page": 2, "id": "q1", "length": 0.5},
+        "responses": {name: [{"value": value, "user_id": ADA}] for name, value in given.items()},
+    }
+    types = {"kind": "label_selection", "drawn": "image", "lines": "polyline", "names": "span"}
+    questions = [{"name": name, "settings": {"type": type}} for name, type in types.items()]
+    (tmp_path / ".argilla").mkdir()
+    (tmp_path / ".argilla" / "settings.json").write_text(json.dumps({"questions": questions}))
+    (tmp_path / "records.json").write_text(json.dumps([record]))
+
+    done = write(world, tmp_path, "argilla")
+
+    assert done.losses == [
+        (1, "values of the field drawn (image)"),
+        (1, "values of the field lines (polyline)"),
+        (1, "values of the field page (metadata)"),
+    ]
+    assert [data for _, data in labels()] == [{"kind": "read", "names": "[]"}]
 
 
 def test_a_zip_file_of_an_argilla_dataset_is_read_as_its_folder(world: World, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from annotation.models import Annotation, Batch, Example, Person, Source
 from tableqa.readers import READERS
 from tableqa.responses import TOOLS
 from tests.annotation.cast import NOON, World, make_world
-from tests.annotation.test_exports_of_tools import environment
+from tests.annotation.test_exports_of_tools import EXPORTS, environment
 from tests.annotation.test_help_in_releases import crafted
 from tests.annotation.test_transfer import write
 from tests.waiting import wait_until
@@ -208,3 +208,22 @@ def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
     assert simulated_of(labelled) == 3
     backs = Source.objects.filter(name__startswith="back ").values_list("licence", "citation", "url")
     assert set(backs) == {(world.source.licence, world.source.citation, world.source.url)}
+
+
+def test_a_running_label_studio_exports_every_control_as_the_sdk_writes_it(
+    studio: httpx.Client, tmp_path: Path
+) -> None:
+    stored = EXPORTS / "label_studio" / "export.json"
+
+    again = exported_again(studio, stored, tmp_path / "again.json")
+
+    assert [[one["result"] for one in task["annotations"]] for task in parts(again)] == [
+        [one["result"] for one in task["annotations"]] for task in parts(stored)
+    ]
+    assert values_of(again) == values_of(stored)
+
+
+def values_of(path: Path) -> list[Any]:
+    """The values and losses of each task."""
+    read = TOOLS["label_studio"].tasks(path)
+    return [([one.values for one in task.responses], task.losses) for task in read]

@@ -630,6 +630,7 @@ def test_own_exports_whose_fields_a_mapping_renames_keep_the_types_of_their_valu
         "evidence": ("cells", False),
         "quality": ("scale", True),
         "rank3": ("rank", False),
+        "share": ("number", False),
         "comment": ("text", True),
     }
 
@@ -899,11 +900,18 @@ RICH_FIELDS: list[dict[str, Any]] = [
     {"name": "evidence", "type": "cells"},
     {"name": "quality", "type": "scale", "min": 0, "max": 7, "optional": True},
     {"name": "rank3", "type": "rank", "options": ["a", "b", "c"]},
+    {"name": "share", "type": "number", "max": 1000000},
     {"name": "comment", "type": "text", "optional": True},
 ]
 RICH_RESPONSES: list[dict[str, Any]] = [
-    {"level": "easy", "evidence": [["r0", "c0"]], "quality": 7, "rank3": ["c", "a", "b"]},
-    {"level": "hard", "reasons": ["long"], "evidence": [["r0", "c1"]], "rank3": ["a", "b", "c"]},
+    {"level": "easy", "evidence": [["r0", "c0"]], "quality": 7, "rank3": ["c", "a", "b"], "share": -0.25},
+    {
+        "level": "hard",
+        "reasons": ["long"],
+        "evidence": [["r0", "c1"]],
+        "rank3": ["a", "b", "c"],
+        "share": 1000000,
+    },
 ]
 
 

@@ -189,5 +189,5 @@ tasks = [
     task(2, "which film is older?", [annotation(3, 1, OTHERS)]),
 ]
 (folder / "export.json").write_text(json.dumps(tasks, ensure_ascii=False, indent=1) + "\n", "utf-8")
-(folder / "config.xml").write_text(CONFIG + "\n", "utf-8")
+(folder / "export.xml").write_text(CONFIG + "\n", "utf-8")
 (folder / "controls.txt").write_text("\n".join(sorted(_TAG_TO_CLASS)) + "\n", "utf-8")
