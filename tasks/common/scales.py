@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from tableqa.foreign_values import decimal
+
 LOWEST, HIGHEST = 1, 5
 STEPS = tuple(str(step) for step in range(LOWEST, HIGHEST + 1))
 
@@ -20,17 +22,17 @@ def score(value: object, lowest: int = LOWEST, highest: int = HIGHEST) -> int | 
 
 
 def number_of(value: object) -> int | float | None:
-    """A number, as a number or as a form posts it; None for anything else, and for what no float holds.
+    """A number, as a number or as a form posts it; None for anything else, and for a decimal that no float has.
 
     A whole number is an int, also where it is written as 7.0: databases and files then have one form of it.
     """
     text = str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
     if re.fullmatch("-?[0-9]{1,300}", text):
         return int(text)
-    number = float(text) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text) else math.inf
-    if not math.isfinite(number):
+    number = decimal(text) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text) else ""
+    if isinstance(number, str) or not math.isfinite(number):
         return None
-    return int(number) if number.is_integer() else number
+    return int(number) if number == int(number) else number
 
 
 def mean(scores: Sequence[int | float]) -> int | float:

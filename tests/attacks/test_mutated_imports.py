@@ -145,8 +145,8 @@ class Imports:
         responses.write(**given)
         contents = Contents.of(self.folder)
         for row in Annotation.objects.exclude(assignment__batch__name="released"):
-            texts = list(texts_in(list((row.response or {})["data"].values())))
-            parts = [line for text in texts for line in text.split("\n")]
+            values = [parts_of(value) for value in (row.response or {})["data"].values()]
+            parts = [line for text in texts_in(values) for line in text.split("\n")]
             foreign = [text for text in parts if not contents.has(text)]
             assert not foreign, f"values that the file does not have: {foreign[:3]!r}"
             assert row.made_at.year >= 1970
@@ -256,6 +256,14 @@ def each_form(imports: Imports, folder: Path) -> dict[str, Callable[[], None]]:
     forms["study"] = functools.partial(_study, imports)
     forms["definition"] = functools.partial(_definition, imports)
     return forms
+
+
+def parts_of(value: Any) -> Any:
+    """A value of a response; of a text of JSON, which marked spans are, its parts."""
+    try:
+        return json.loads(value) if isinstance(value, str) and value.startswith("[") else value
+    except ValueError:
+        return value
 
 
 FORMS_TABLE = {"header": ["Name", "N"], "rows": [["Ann", "1"], ["Bo", "2"]]}
