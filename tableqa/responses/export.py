@@ -143,9 +143,10 @@ def spans(found: Sequence[Any], name: str, losses: list[str]) -> str:
     return ""
 
 
-def single_or_several(values: list[Any]) -> tuple[Any, Nature]:
-    """What people chose among options: the only value as a choice, else all of them."""
-    return (values[0], "choice") if len(values) == 1 else (values, "multi_choice")
+def single_or_several(values: list[Any], may_be_several: bool = False) -> tuple[Any, Nature]:
+    """What people chose among options: the only value as a choice, unless there may be several; else all of them."""
+    is_choice = len(values) == 1 and not may_be_several
+    return (values[0], "choice") if is_choice else (values, "multi_choice")
 
 
 def time_of(fields: Fields, name: str) -> datetime | None:

@@ -15,10 +15,12 @@ import pytest
 from django.core.management import call_command
 
 import tableqa
-from annotation.models import Annotation, Example, TaskTypeDefinition
+from annotation.models import Annotation, Batch, Example, TaskTypeDefinition
+from annotation.quality import agreement
 from annotation.refusals import Refused
 from tests.annotation.cast import World
 from tests.annotation.test_transfer import exported, labels, look, write
+from tests.tableqa.test_responses_by_schema import ENTERED
 
 EXPORTS = Path(__file__).parents[1] / "exports"
 ADA, BO = (f"00000000-0000-0000-0000-00000000000{number}" for number in (1, 2))
@@ -101,13 +103,64 @@ def test_a_zip_file_of_an_argilla_dataset_is_read_as_its_folder(world: World, tm
     assert look(world, path, "argilla").imported == 4
 
 
-def test_people_labels_and_times_of_potato_are_read(world: World) -> None:
-    write(world, EXPORTS / "potato", "potato", source=world.source.name)
+FIELDS = tuple(ENTERED)
+"""All fields of the project of Potato: more than a task type can have."""
 
-    assert types() == {"kind": "choice", "topics": "multi_choice", "quality": "scale", "why": "text"}
-    assert labels()[0] == ("ada", {"kind": "read", "topics": ["film"], "quality": 4, "why": "Read it."})
-    assert labels()[3][1]["topics"] == ["film", "sport"]
+
+@pytest.mark.parametrize("wanted", [FIELDS[:16], (FIELDS[0], *FIELDS[16:])])
+def test_every_answer_of_potato_is_stored_with_its_value(world: World, wanted: tuple[str, ...]) -> None:
+    fields = {name: "" for name in FIELDS if name not in wanted}
+
+    done = write(world, EXPORTS / "potato", "potato", source=world.source.name, fields=fields)
+
+    stored = next(data for person, data in labels() if person == "ada")
+    here = {name: done.mapping.fields[name] for name in wanted}
+    assert {name: stored[field] for name, field in here.items()} == {
+        name: ENTERED[name][0] for name in wanted
+    }
+    kinds = {"number": "number", "scale": "scale", "text": "text", "rank": "rank"}
+    natures = {name: ENTERED[name][1] for name in wanted}
+    made = types()
+    assert {name: made[field] for name, field in here.items()} == {
+        name: "number" if name == "belief" else kinds.get(nature, nature) for name, nature in natures.items()
+    }
+
+
+def test_people_and_times_of_potato_are_read(world: World) -> None:
+    fields = dict.fromkeys(FIELDS[5:], "")
+    write(world, EXPORTS / "potato", "potato", source=world.source.name, fields=fields)
+
+    assert [person for person, _ in labels()] == ["ada", "ada", "bo", "bo"]
     assert Annotation.objects.earliest("made_at").made_at == datetime(2025, 5, 4, 3, 2, 1, tzinfo=UTC)
+
+
+def potato(folder: Path, schema: str, name: str, values: dict[str, tuple[str, str]]) -> Path:
+    """Values of people for two items, without the configuration."""
+    for person, given in values.items():
+        labels = {f"nu-{n}": [[{"schema": schema, "name": name}, value]] for n, value in enumerate(given)}
+        (folder / person).mkdir()
+        state = {"user_id": person, "instance_id_to_label_to_value": labels}
+        (folder / person / "user_state.json").write_text(json.dumps(state), "utf-8")
+    return folder
+
+
+def test_sliders_of_potato_have_the_agreement_of_an_interval_scale(world: World, tmp_path: Path) -> None:
+    folder = potato(tmp_path, "sure", "slider", {"ada": ("80", "35"), "bo": ("10", "90")})
+
+    write(world, folder, "potato", source=world.source.name)
+
+    figures = {one.statistic: one.value for one in agreement.of_batch(Batch.objects.get())}
+    # Do = (2 * 70 ** 2 + 2 * 55 ** 2) / 4, De = 2 * 17075 / 12
+    assert figures["krippendorff_alpha_interval"] == pytest.approx(1 - 3962.5 / 2845.8333, abs=1e-3)
+    assert figures["percent_agreement"] == 0
+
+
+def test_dropdowns_of_potato_disagree_where_people_do(world: World, tmp_path: Path) -> None:
+    values = {"ada": ("extraction", "reasoning"), "bo": ("reasoning", "extraction")}
+    preview = look(world, potato(tmp_path, "kind", "select-one", values), "potato", source=world.source.name)
+
+    assert dict(preview.summary.columns["kind"].values) == {"extraction": 2, "reasoning": 2}
+    assert preview.losses == [(4, "types of values (guessed: add the YAML file with annotation_schemes)")]
 
 
 def test_the_seconds_of_potato_are_those_of_its_milliseconds(world: World, tmp_path: Path) -> None:
@@ -116,7 +169,7 @@ def test_the_seconds_of_potato_are_those_of_its_milliseconds(world: World, tmp_p
     text = state.read_text("utf-8").replace('"total_time_ms": 0', '"total_time_ms": 21500')
     state.write_text(text, "utf-8")
 
-    write(world, folder, "potato", source=world.source.name)
+    write(world, folder, "potato", source=world.source.name, fields=dict.fromkeys(FIELDS[5:], ""))
 
     times = Annotation.objects.values_list("assignment__person__name", "active_seconds")
     assert set(times) == {("ada", 21.5), ("bo", 0.0)}
@@ -124,7 +177,7 @@ def test_the_seconds_of_potato_are_those_of_its_milliseconds(world: World, tmp_p
 
 def test_responses_of_potato_need_a_source_with_the_items(world: World) -> None:
     with pytest.raises(Refused, match=r"no questions and tables\. Import the examples first"):
-        write(world, EXPORTS / "potato", "potato")
+        write(world, EXPORTS / "potato", "potato", fields=dict.fromkeys(FIELDS[5:], ""))
 
 
 @pytest.mark.parametrize("is_zipped", [True, False])

@@ -51,6 +51,7 @@ from tests.attacks.contents import Contents, Row, foreign_values, records_of_col
 from tests.attacks.hostile_files import GOOD
 from tests.attacks.structured import mutated_file, with_other_cells
 from tests.attacks.test_mutated_files import as_dataset, as_parquet
+from tests.tableqa.test_responses_by_schema import ENTERED
 from tests.undone import undone
 
 pytestmark = pytest.mark.both
@@ -134,10 +135,10 @@ class Imports:
 
     def responses(self, tool: str, path: Path) -> None:
         given: dict[str, Any] = {"project": self.world.project, "path": path, "tool": tool, "now": NOON}
-        given |= {
-            "mapping": mapping_file.parse({"source": "films-dev" if tool == "potato" else "m"}),
-            "by": None,
-        }
+        # The project of Potato has more fields than a task type.
+        left_out = {"fields": dict.fromkeys(OTHER_FIELDS, "")} if tool == "potato" else {}
+        mapping = {"source": "films-dev" if tool == "potato" else "m", **left_out}
+        given |= {"mapping": mapping_file.parse(mapping), "by": None}
         preview = responses.look(**given)
         shown = [str(problem) for problem in preview.problems] + [what for _, what in preview.losses]
         shown += [name for column in preview.summary.columns.values() for name in column.values]
@@ -231,8 +232,8 @@ def each_form(imports: Imports, folder: Path) -> dict[str, Callable[[], None]]:
     (folder / "gold.csv").write_text("\n".join(map(",".join, [("example", "label", "why"), *answers])) + "\n")
     for name in ("gold.jsonl", "gold.csv"):
         forms[name] = functools.partial(_gold, imports, folder / name)
-    for tool in ("argilla", "doccano", "potato"):
-        shutil.copytree(EXPORTS / tool, folder / "exports" / tool)
+    for tool, source in (("argilla", "argilla"), ("doccano", "doccano/classes"), ("potato", "potato")):
+        shutil.copytree(EXPORTS / source, folder / "exports" / tool)
     (folder / "exports" / "label_studio").mkdir()
     (folder / "exports" / "prodigy").mkdir()
     people = [annotation(who, choice("why", "ok"), lead_time=4.5) for who in ("a@x.org", "b@x.org")]
@@ -267,6 +268,7 @@ def parts_of(value: Any) -> Any:
 
 
 FORMS_TABLE = {"header": ["Name", "N"], "rows": [["Ann", "1"], ["Bo", "2"]]}
+OTHER_FIELDS = [name for name in ENTERED if name not in ("kind", "domain", "topics", "sure", "why", "order")]
 LABELS = [(0, "Xenia", "extraction"), (1, "Yuri", "reasoning"), (2, "Jos\u00e9", "extraction")]
 
 
