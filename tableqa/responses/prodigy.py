@@ -1,7 +1,8 @@
 """Responses of Prodigy's JSON Lines (`prodigy db-out`): a line is one person's response to one task.
 
 With `options`, the field `accept` holds what was chosen; without, the field `answer` holds accept or reject. A text input
-is a field of its own name. Lines with the same `id`, else the same `_task_hash`, are one task.
+is a field of its own name; marked spans and relations are texts of JSON. Lines with the same `id`, else `_task_hash`,
+are one task: a field that differs between them is of the response, but no interface says what it holds.
 """
 
 from collections.abc import Iterator
@@ -9,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
-from tableqa.readers.records import Fields, Record, read_records
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, single_or_several, time_of
+from tableqa.readers.records import Fields, Record, plain, read_records, text_of
+from tableqa.responses import export
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool, single_or_several, time_of, unread
 
 LOSSES = {
     "ignored": gettext_noop("ignored tasks"),
-    "rejected": gettext_noop("rejected tasks with options"),
-    "region": gettext_noop("marked spans and relations"),
+    "rejected": gettext_noop("rejected tasks with options or texts"),
+    "empty": gettext_noop("accepted tasks without an option, a text or an answer"),
 }
-_SPANS = ("spans", "relations")
-_ABOUT = {"accept", "answer", "options", "tokens", "config", "field_id", *_SPANS}
+_SPANS = ("spans", "relations", "audio_spans")
+_ABOUT = {"accept", "answer", "options", "tokens", "config", "flagged", *_SPANS}
 
 
 def tasks(path: Path) -> Iterator[Task]:
@@ -27,11 +29,10 @@ def tasks(path: Path) -> Iterator[Task]:
     for record in read_records(path):
         line = record.fields
         id = _id(line)
-        if id not in by_id:
-            shown = {name: value for name, value in line.value.items() if not _is_about(name, line)}
-            by_id[id] = Task(id=id, data=Fields(line.place, {**shown, "id": id}))
-        task = by_id[id]
-        task.losses.extend("region" for name in _SPANS if line.value.get(name))
+        shown = {name: value for name, value in line.value.items() if not _is_about(name, line)}
+        task = by_id.setdefault(id, Task(id=id, data=Fields(line.place, {**shown, "id": id})))
+        task.losses.extend(unread(name) for name in shown if shown[name] != task.data.value.get(name))
+        task.losses.extend([unread("flagged")] * (line.value.get("flagged") is True))
         if (response := _response(record, task.losses)) is not None:
             task.responses.append(response)
     yield from by_id.values()
@@ -46,32 +47,40 @@ def _id(line: Fields) -> str:
 
 def _is_about(name: str, line: Fields) -> bool:
     """Whether a field is about the response, not shown with the task."""
-    return name in _ABOUT or name.startswith("_") or name in _inputs(line)
+    return name in _ABOUT or name.startswith(("_", "field_")) or name in _inputs(line)
 
 
 def _inputs(line: Fields) -> list[str]:
     """The fields of text inputs."""
     named = line.value.get("field_id", "user_input")
-    return [named] if isinstance(named, str) and isinstance(line.value.get(named), str) else []
+    return [named] if isinstance(named, str) and text_of(line.value.get(named)) is not None else []
 
 
 def _response(record: Record, losses: list[str]) -> GivenResponse | None:
     line = record.fields
-    answer = line.text("answer", default="accept")
-    if answer not in ("accept", "reject", "ignore"):
+    answer = line.text("answer", default="accept" if "accept" in line else "")
+    if answer not in ("", "accept", "reject", "ignore"):
         raise line.error("answer", f"is {answer!r}", "The answers of Prodigy are accept, reject and ignore")
-    if answer == "ignore" or (answer == "reject" and "options" in line):
+    has_field = "options" in line or bool(_inputs(line))
+    if answer == "ignore" or (answer == "reject" and has_field):
         losses.append("ignored" if answer == "ignore" else "rejected")
         return None
     values: dict[str, Any] = {}
     natures: dict[str, Nature] = {}
-    if "options" in line:
-        chosen = line.texts("accept") if "accept" in line else []
-        values["accept"], natures["accept"] = single_or_several(chosen)
-    for name in _inputs(line):
-        values[name], natures[name] = line.text(name), "text"
-    if not values:
+    if chosen := line.texts("accept") if "accept" in line else []:
+        style = line.optional("config").get("choice_style")
+        values["accept"], natures["accept"] = single_or_several(chosen, style == "multiple")
+    for name in (one for one in _inputs(line) if line.value[one] != ""):
+        values[name] = plain(line.value[name])
+        natures[name] = "text" if isinstance(values[name], str) else "number"
+    for name in _SPANS:
+        if (given := line.optional_list(name)) and (marked := export.spans(given, name, losses)):
+            values[name], natures[name] = marked, "text"
+    if answer and not has_field:
         values["answer"], natures["answer"] = answer, "choice"
+    if not values:
+        losses.append("empty")
+        return None
     person = next((line.name(name) for name in ("_annotator_id", "_session_id") if name in line), "")
     at = time_of(line, "_timestamp")
     return GivenResponse(line.place, person, str(record.number), at, values, natures)

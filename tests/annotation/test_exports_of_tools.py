@@ -184,7 +184,8 @@ def test_responses_of_potato_need_a_source_with_the_items(world: World) -> None:
 def test_each_file_of_doccano_holds_the_labels_of_one_person(
     world: World, tmp_path: Path, is_zipped: bool
 ) -> None:
-    path = zipped(EXPORTS / "doccano", tmp_path / "doccano.zip") if is_zipped else EXPORTS / "doccano"
+    folder = EXPORTS / "doccano" / "classes"
+    path = zipped(folder, tmp_path / "doccano.zip") if is_zipped else folder
 
     done = write(world, path, "doccano", parts={"question": "text"})
 
@@ -202,6 +203,44 @@ def test_each_file_of_doccano_holds_the_labels_of_one_person(
         "Who made Alien?",
     ]
     assert [example.answers for example in imported_examples(world)] == [(), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("project", "stored"),
+    [
+        ("texts", [("ada", {"label": "1995"}), ("bo", {"label": "In 1995.\nThe year 1995"})]),
+        ("spans", [("ada", {"label_spans": '[[9,13,"FILM"]]'})]),
+        ("intents", [("ada", {"cats": "ask", "entities_spans": '[[9,13,"FILM"]]'})]),
+    ],
+)
+def test_labels_of_each_project_of_doccano_are_stored_as_they_were_given(
+    world: World, project: str, stored: list[tuple[str, dict[str, Any]]]
+) -> None:
+    write(world, EXPORTS / "doccano" / project, "doccano", parts={"question": "text"})
+
+    assert labels() == stored
+
+
+def test_all_fields_of_a_task_of_prodigy_are_stored_as_they_were_entered(
+    world: World, tmp_path: Path
+) -> None:
+    """In the form of https://prodi.gy/docs/api-interfaces: an interface of several blocks."""
+    span = {"start": 0, "end": 4, "label": "FILM"}
+    task = {
+        "text": "Heat",
+        "table": [["Film"], ["Heat"]],
+        "_task_hash": 7,
+        "options": [{"id": "a"}, {"id": "b"}],
+    }
+    answer = {"accept": ["b"], "user_input": "0", "spans": [span], "answer": "accept", "_annotator_id": "ada"}
+    path = tmp_path / "films.jsonl"
+    path.write_text(json.dumps({**task, **answer}), "utf-8")
+
+    write(world, path, "prodigy", parts={"question": "text"})
+
+    assert labels() == [
+        ("ada", {"accept": "b", "user_input": "0", "spans": '[{"end":4,"label":"FILM","start":0}]'})
+    ]
 
 
 @pytest.mark.parametrize("tool", ["argilla", "potato", "doccano"])

@@ -370,13 +370,14 @@ def test_the_field_of_a_bad_time_is_named(world: World, tmp_path: Path) -> None:
 
 def test_a_file_of_spans_says_what_is_not_read_and_what_is(world: World, tmp_path: Path) -> None:
     path = tmp_path / "ada.jsonl"
-    path.write_text('{"id": 1, "text": "Heat", "label": [[0, 4, "FILM"]]}\n', "utf-8")
+    span = json.dumps([0, 4, "F" * 10_000])
+    path.write_text(f'{{"id": 1, "text": "Heat", "label": [{span}]}}\n', "utf-8")
 
     with pytest.raises(Refused) as refused:
         write(world, path, "doccano")
 
     assert refused.value.detail == (
-        "ada.jsonl has no responses that can be imported. Not read: marked spans and relations (1). "
+        "ada.jsonl has no responses that can be imported. Not read: values of the field label (spans) (1). "
         "Choices, numbers, rankings and texts are read."
     )
 

@@ -15,6 +15,7 @@ from tableqa.responses.export import Task, loss_in_words
 
 EXPORTS = Path(__file__).parents[1] / "exports"
 GUESSED = "types of values (guessed: add the YAML file with annotation_schemes)"
+EMPTY = "accepted tasks without an option, a text or an answer"
 UNCHECKED = "options that are stored as not chosen"
 
 
@@ -220,3 +221,148 @@ def test_a_configuration_that_is_no_yaml_is_refused_with_its_line(tmp_path: Path
     with pytest.raises(ReaderError) as refused:
         tasks("potato", folder)
     assert (Path(refused.value.file).name, refused.value.line) == ("config.yaml", 2)
+
+
+# -- doccano ----------------------------------------------------------------------------------------
+
+PARTS = [
+    {"end_offset": 4, "id": 2, "label": "FILM", "start_offset": 0},
+    {"end_offset": 13, "id": 3, "label": "FILM", "start_offset": 9},
+]
+RELATIONS = {
+    "entities (spans)": (json.dumps(PARTS, separators=(",", ":")), "text"),
+    "relations (spans)": ('[{"from_id":2,"id":1,"to_id":3,"type":"OF"}]', "text"),
+}
+
+
+@pytest.mark.parametrize(
+    ("project", "expected"),
+    [
+        (
+            "classes",
+            {
+                ("ada", "1"): {"label": ("read", "choice")},
+                ("bo", "1"): {"label": ("read", "choice")},
+                ("ada", "2"): {"label": (["computed", "unsure"], "multi_choice")},
+                ("bo", "2"): {"label": ("computed", "choice")},
+                ("bo", "3"): {"label": ("unsure", "choice")},
+            },
+        ),
+        (
+            "texts",
+            {
+                ("ada", "7"): {"label": ("1995", "text")},
+                ("bo", "7"): {"label": ("In 1995.\nThe year 1995", "text")},
+            },
+        ),
+        ("spans", {("ada", "10"): {"label (spans)": ('[[9,13,"FILM"]]', "text")}}),
+        ("relations", {("ada", "13"): RELATIONS}),
+        (
+            "intents",
+            {("ada", "16"): {"cats": ("ask", "choice"), "entities (spans)": ('[[9,13,"FILM"]]', "text")}},
+        ),
+    ],
+)
+def test_labels_of_each_project_type_of_doccano_are_read_as_they_were_given(
+    project: str, expected: dict[tuple[str, str], Any]
+) -> None:
+    assert fields("doccano", EXPORTS / "doccano" / project) == expected
+    assert losses("doccano", EXPORTS / "doccano" / project).keys() <= {"comments", "examples without a label"}
+
+
+def test_without_the_project_of_doccano_texts_are_classes_and_each_guess_is_counted(tmp_path: Path) -> None:
+    path = lines(tmp_path / "ada.jsonl", {"id": 1, "text": "q", "label": ["1995"]})
+
+    assert fields("doccano", path) == {("ada", "1"): {"label": ("1995", "choice")}}
+    guessed = "types of labels (read as classes: add the project as JSON, /v1/projects/ID)"
+    assert losses("doccano", path) == {guessed: 1}
+
+
+def test_labels_of_images_are_read_and_none_is_shown_as_data(tmp_path: Path) -> None:
+    box = {"uuid": "u", "x": 1, "y": 2, "width": 3, "height": 4, "label": "cell"}
+    path = lines(tmp_path / "ada.jsonl", {"id": 1, "filename": "a.png", "bbox": [box], "Comments": []})
+
+    (task,) = tasks("doccano", path)
+
+    assert json.loads(task.responses[0].values["bbox (spans)"]) == [box]
+    assert set(task.data.value) == {"id", "filename"}
+
+
+# -- Prodigy ----------------------------------------------------------------------------------------
+# Prodigy is sold, so these are the tasks of its documentation: https://prodi.gy/docs/api-interfaces
+
+OPTIONS = [{"id": "easy", "text": "Easy"}, {"id": 2, "text": "Hard"}]
+SPAN = {"start": 0, "end": 4, "token_start": 0, "token_end": 0, "label": "FILM"}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ({"options": OPTIONS, "accept": ["easy"], "answer": "accept"}, {"accept": ("easy", "choice")}),
+        ({"options": OPTIONS, "accept": [2], "answer": "accept"}, {"accept": ("2", "choice")}),
+        (
+            {
+                "options": OPTIONS,
+                "accept": ["easy"],
+                "config": {"choice_style": "multiple"},
+                "answer": "accept",
+            },
+            {"accept": (["easy"], "multi_choice")},
+        ),
+        ({"label": "FILM", "answer": "reject"}, {"answer": ("reject", "choice")}),
+        ({"user_input": "0", "answer": "accept"}, {"user_input": ("0", "text")}),
+        ({"user_input": "false", "answer": "accept"}, {"user_input": ("false", "text")}),
+        ({"field_id": "score", "score": 0, "answer": "accept"}, {"score": (0, "number")}),
+        ({"field_id": "score", "score": 2.5, "answer": "accept"}, {"score": (2.5, "number")}),
+        (
+            {
+                "spans": [SPAN],
+                "tokens": [{"text": "Heat", "start": 0, "end": 4, "id": 0}],
+                "answer": "accept",
+            },
+            {
+                "answer": ("accept", "choice"),
+                "spans": (json.dumps([SPAN], sort_keys=True, separators=(",", ":")), "text"),
+            },
+        ),
+    ],
+)
+def test_each_interface_of_prodigy_gives_the_values_of_its_fields(
+    tmp_path: Path, line: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    path = lines(tmp_path / "films.jsonl", {"text": "Heat", "_task_hash": 7, "_annotator_id": "ada", **line})
+
+    assert fields("prodigy", path) == {("ada", "7"): expected}
+    assert losses("prodigy", path) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "loss"),
+    [
+        ({"options": OPTIONS, "accept": [], "answer": "ignore"}, "ignored tasks"),
+        ({"options": OPTIONS, "accept": [], "answer": "reject"}, "rejected tasks with options or texts"),
+        ({"user_input": "No.", "answer": "reject"}, "rejected tasks with options or texts"),
+        ({"options": OPTIONS, "accept": [], "answer": "accept"}, EMPTY),
+        ({"user_input": "", "answer": "accept"}, EMPTY),
+        ({"options": OPTIONS}, EMPTY),
+        ({}, EMPTY),
+    ],
+)
+def test_each_task_of_prodigy_without_a_response_is_counted(
+    tmp_path: Path, line: dict[str, Any], loss: str
+) -> None:
+    path = lines(tmp_path / "films.jsonl", {"text": "Heat", "_task_hash": 7, **line})
+
+    assert fields("prodigy", path) == {}
+    assert losses("prodigy", path) == {loss: 1}
+
+
+def test_fields_that_differ_between_people_and_no_interface_describes_are_counted(tmp_path: Path) -> None:
+    task = {"text": "Heat", "_task_hash": 7, "answer": "accept", "options": OPTIONS, "accept": ["easy"]}
+    path = lines(
+        tmp_path / "films.jsonl",
+        {**task, "_annotator_id": "ada", "stars": 3},
+        {**task, "_annotator_id": "bo", "stars": 4, "flagged": True},
+    )
+
+    assert losses("prodigy", path) == {"values of the field stars": 1, "values of the field flagged": 1}
