@@ -32,7 +32,8 @@ class ResponsesFileForm(forms.Form):
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
             "Label Studio: JSON export. Argilla: records.json, or a zip file of the dataset folder. doccano: "
-            "zip file of the JSONL export. Potato: zip file of the output folder. Prodigy: JSONL of db-out."
+            "zip file of the JSONL export. Potato: zip file of the output folder. Prodigy: JSONL of db-out. Add the "
+            "settings to a zip file: the XML of Label Studio, the project of doccano as JSON, the YAML of Potato."
         ),
     )
 
