@@ -66,9 +66,8 @@ def tasks(path: Path) -> Iterator[Task]:
             for id in dict.fromkeys(id for fields in kept.values() for id in fields.value):
                 place = state.place.inside(f"item {id}")
                 task = by_id.setdefault(id, Task(id=id, data=Fields(place, {"id": id})))
-                task.losses.extend(
-                    unread(name) for name in ("link", "event") for _ in kept[name].optional(id)
-                )
+                marks = [name for name in ("link", "event") for _ in kept[name].optional(id)]
+                task.losses.extend(map(unread, marks))
                 stored = {name: kept[name].optional_list(id) for name in ("label", "span")}
                 at, seconds = _times(state, id, task.losses)
                 values, natures = _answers(Fields(place, stored), schemes, task.losses)
@@ -116,7 +115,8 @@ def _answers(
         if is_option:
             chosen[schema].append(name)
         elif answer is not None:
-            field = schema if name in (schema, *_MAIN) else f"{schema}: {name}"
+            is_main = name in (schema, *_MAIN) and schema not in values
+            field = schema if is_main else f"{schema}: {name}"
             values[field], natures[field] = answer
         else:
             losses.append(unread(f"{schema} ({type})"))

@@ -206,6 +206,15 @@ def test_a_ranking_of_other_names_is_counted(tmp_path: Path) -> None:
     assert losses("potato", unknown) == {"values of the field order (ranking)": 1}
 
 
+def test_inputs_with_the_labels_of_other_forms_are_fields_of_their_own(tmp_path: Path) -> None:
+    scheme = {"annotation_type": "text", "name": "say", "labels": ["number", "slider"]}
+    folder = state(tmp_path, ("say", "number", "one"), ("say", "slider", "two"), schemes=[scheme])
+
+    assert fields("potato", folder) == {
+        ("ada", "1"): {"say": ("one", "text"), "say: slider": ("two", "text")}
+    }
+
+
 def test_two_configurations_with_different_schemas_are_refused(tmp_path: Path) -> None:
     folder = state(tmp_path, ("a", "x", "x"), schemes=[{"annotation_type": "radio", "name": "a"}])
     (folder / "other.yml").write_text("annotation_schemes: [{annotation_type: text, name: a}]", "utf-8")
