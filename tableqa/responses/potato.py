@@ -47,6 +47,7 @@ _SELECTS = {"select-one": "select", "selection": "pairwise", "decision": "triage
 _MAIN = (*_SELECTS, "text_box", "slider", "number", "scale_value", "confidence_level", "selected_labels")
 """Labels that Potato's forms always use: their answer is that of the schema."""
 _KEYS = {name: f"instance_id_to_{name}_to_value" for name in ("label", "span", "link", "event")}
+_DECIMAL = r"[+-]?[0-9]{0,20}\.?[0-9]{1,20}([eE][+-]?[0-9]{1,2})?"
 _PAGES = "phase_to_page_to_label_to_value"
 _Scheme = Mapping[str, Any]
 
@@ -164,7 +165,8 @@ def _answer(text: str, type: str, name: str, scheme: _Scheme) -> tuple[Any, Natu
     if type == "multirate" and all(map(str.isdecimal, _names(scheme.get("labels")))):
         nature = "scale"
     if nature in ("scale", "number"):
-        return _number(text), nature
+        number = _number(text)
+        return number, "text" if isinstance(number, str) else nature
     if nature in ("rank", "multi_choice"):
         names = _names(scheme.get("labels" if nature == "rank" else "taxonomy"))
         # Names may have commas themselves.
@@ -196,7 +198,7 @@ def _number(text: str) -> int | float | str:
     """The number that a text is, if no digit is lost; else the text."""
     if re.fullmatch("-?[0-9]{1,15}", text):
         return int(text)
-    return decimal(text) if re.fullmatch(r"-?[0-9]{0,20}\.[0-9]{1,20}", text) else text
+    return decimal(text) if re.fullmatch(_DECIMAL, text) else text
 
 
 def _names(listed: Any) -> list[str]:

@@ -215,6 +215,27 @@ def test_inputs_with_the_labels_of_other_forms_are_fields_of_their_own(tmp_path:
     }
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("1e5", (100_000, "number")),
+        ("-0.5", (-0.5, "number")),
+        (".25", (0.25, "number")),
+        ("7.0", (7, "number")),
+        ("080", (80, "number")),
+        ("12345678901234567890123", ("12345678901234567890123", "text")),
+        ("0.1234567890123456789", ("0.1234567890123456789", "text")),
+        ("1e999", ("1e999", "text")),
+        ("none", ("none", "text")),
+    ],
+)
+def test_a_number_loses_no_digit(tmp_path: Path, written: str, expected: tuple[Any, str]) -> None:
+    scheme = {"annotation_type": "number", "name": "count"}
+    folder = state(tmp_path, ("count", "number", written), schemes=[scheme])
+
+    assert fields("potato", folder) == {("ada", "1"): {"count": expected}}
+
+
 def test_two_configurations_with_different_schemas_are_refused(tmp_path: Path) -> None:
     folder = state(tmp_path, ("a", "x", "x"), schemes=[{"annotation_type": "radio", "name": "a"}])
     (folder / "other.yml").write_text("annotation_schemes: [{annotation_type: text, name: a}]", "utf-8")
