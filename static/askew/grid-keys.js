@@ -16,6 +16,7 @@ const FIND = [
   [["Ctrl F"], t("find in the table; twice for the browser's search")],
   [["Ctrl +", "Ctrl −", "Ctrl 0"], t("zoom the table in, out, back to normal")],
 ];
+const WHOLE = [[["Alt ↓"], t("read the whole text of the cell")]];
 const SLASH = [[["/"], t("find in the table")]];
 const COPY = [[["Ctrl C"], t("copy the range, as in a spreadsheet")]];
 const UNDO = [[["Ctrl Z", "Ctrl Y"], t("undo, redo")]];
@@ -35,7 +36,7 @@ const CHOOSE = {
 };
 
 const KEYS = {
-  read: [[["←", "↑", "→", "↓"], t("scroll")], ...SLASH, ...FIND],
+  read: [[["←", "↑", "→", "↓"], t("scroll")], [["Tab", "Enter"], t("read the whole text of the cell")], ...SLASH, ...FIND],
   select: [
     ...MOVE,
     [["Space"], t("mark or unmark the cell or range; on a header or row number, also Enter: all of it")],
@@ -43,7 +44,7 @@ const KEYS = {
     [["Shift Space", "Ctrl Space"], t("mark the row, the column")],
     [["Ctrl A"], t("mark all cells")],
     [["Del"], t("unmark the range")],
-    ...UNDO, ...END, ...COPY, ...SLASH, ...FIND,
+    ...UNDO, ...END, ...COPY, ...WHOLE, ...SLASH, ...FIND,
   ],
   edit: [
     ...MOVE, ...RANGE,
@@ -59,12 +60,13 @@ const KEYS = {
     [["Ctrl C", "Ctrl X", "Ctrl V"], t("copy, cut and paste cells, as in a spreadsheet")],
     [["Alt Del"], t("remove or restore the row; with Shift the column")],
     [["Alt Enter"], t("insert a row below")],
+    ...WHOLE,
     ...FIND,
   ],
   structure: [
     ...MOVE, ...RANGE,
     ...CHOOSE.both,
-    ...UNDO, ...END, ...COPY, ...SLASH, ...FIND,
+    ...UNDO, ...END, ...COPY, ...WHOLE, ...SLASH, ...FIND,
   ],
   compare: [[["N", "Shift N"], t("next change, previous change")], ...SLASH, ...FIND],
 };

@@ -25,7 +25,7 @@ import { FindBar } from "./find.js";
 import { Guard } from "./guard.js";
 import { History } from "./history.js";
 import { MODES, columnWords, sentence } from "./modes.js";
-import { Painting, element, reachOut } from "./painting.js";
+import { Painting, element, reachOut, versions, wholeButton } from "./painting.js";
 import { Cells, rectangle, runs, span } from "./selection.js";
 import { tableOf, takesOperations } from "./shown.js";
 import { Tools } from "./tools.js";
@@ -713,7 +713,7 @@ export class AskewGrid extends HTMLElement {
     const { table } = this.#painting;
     if (this.#mode.isGrid) {
       this.#mode.listen(this.#painting, {
-        writes: (target) => this.#mode.writesIn?.(target) ?? false,
+        writes: (target) => target.closest?.("[data-read-whole]") || (this.#mode.writesIn?.(target) ?? false),
         isHere: (place) => this.#isHere(place),
         settle: (place, extend) => this.#settleOn(place, extend),
         pressed: (place, how) => this.#mode.pressed(place, how),
@@ -731,6 +731,7 @@ export class AskewGrid extends HTMLElement {
     this.addEventListener("click", ({ target, detail }) => {
       const run = target.closest("[data-open-run]");
       if (run) this.#mode.open(run.dataset.openRun);
+      if (target.closest("[data-read-whole]")) this.readWhole(this.#painting.placeOf(target));
       const removal = detail < 2 && target.closest("[data-remove]"); // a double click must not undo itself
       if (removal) this.#mode.removeAt(this.#painting.placeOf(removal));
     });
@@ -861,8 +862,9 @@ export class AskewGrid extends HTMLElement {
     this.#opened = null;
     if (!this.#cell || !this.here || !this.#mode.isGrid) return;
     const like = this.#odd.get(this.here.row)?.get(this.here.column);
-    if (this.#cell.querySelector(".long")) {
-      this.#beside.textContent = this.edits.text(this.here.row, this.here.column) ?? "";
+    const isLong = this.#cell.querySelector(".long");
+    if (isLong) {
+      this.#beside.replaceChildren(this.edits.text(this.here.row, this.here.column) ?? "", wholeButton(true));
       this.#cell.append(this.#beside);
     } else if (like) {
       this.#hint.textContent = t`Different format from ${like}`;
@@ -870,6 +872,19 @@ export class AskewGrid extends HTMLElement {
     } else return;
     this.#opened = this.#cell;
     reachOut(this.#cell, true);
+    if (isLong) this.#painting.fitOver(this.#cell, this.#beside);
+  }
+
+  /* Open the text of a cell in a pane of its own, with what it replaces. */
+  async readWhole({ row, column }) {
+    const { base, state, rowPlaces, columnPlaces } = this.edits;
+    const at = columnPlaces.get(column);
+    const line = row === base.header_id ? { cells: state.columns.map(({ name }) => name), old: null } : state.rows[rowPlaces.get(row)];
+    const text = line?.cells[at];
+    if (!text || (this.marksHidden && this.evidence.has(row, column))) return;
+    const { openReadingPane } = await import("./reading-pane.js");
+    const old = line.old?.get(at);
+    openReadingPane(this.placeInWords(row, column), old === undefined ? [text] : versions(old, text));
   }
 
   #goTo(rowPlace, columnPlace, extend = false) {
@@ -927,6 +942,7 @@ export class AskewGrid extends HTMLElement {
 
   /* Keys that also act where there is no current cell. */
   #everywhere(key, control, event, cell) {
+    if (event.altKey && !control && !event.shiftKey && key === "ArrowDown" && cell) return () => this.readWhole(this.here);
     if (event.altKey) return null;
     if (control && !event.shiftKey && key === "f") return () => this.openFind();
     if (control && (key === "+" || key === "=")) return canZoom(1) ? () => zoom(1) : null;
@@ -1118,7 +1134,7 @@ function write(node, text) {
   else if (node.firstChild.data !== text) node.firstChild.data = text;
 }
 
-/* Tab leaves a table that is read at once, and Shift+Tab comes back to it from where that led: looking for the next stop by
+/* Tab leaves a table that is read at once unless it has long texts, and Shift+Tab comes back to it from where that led: looking for the next stop by
    itself, the browser would lay out every cell. */
 function passBy(sheet, after) {
   const stops = new WeakSet();
@@ -1131,6 +1147,7 @@ function passBy(sheet, after) {
   after.tabIndex = -1;
   sheet.addEventListener("keydown", ({ key, shiftKey, target }) => {
     if (key !== "Tab" || shiftKey || target !== sheet) return;
+    if (sheet.querySelector("table:not([data-whole]) td > .whole")) return; // the buttons of its long texts come next
     after.focus({ preventScroll: true }); // from there the key goes on
     const now = new AbortController(); // it may also leave the page: what is focused later was not reached by it
     setTimeout(() => now.abort());

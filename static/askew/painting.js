@@ -15,8 +15,9 @@ const CHUNK = 600; // cells in one <tbody>, about: what is out of sight is neith
 const AT_ONCE = 500; // cells that are painted without asking whether they are in sight
 const FEW = 50; // changed rows that are measured
 const ROW_HEIGHT = 2.1; // rem, of a row that has not been laid out yet
-const LONG = 220; // characters; longer cells are clipped until they have the focus
-const TALL = 5; // lines
+const LONG = 220; // characters; longer cells are clipped to the lines that the table has room for
+const TALL = 5; // lines that every cell has, as in askew.css
+const READABLE = 40; // rem that a column of long texts takes at most of the room beside the table
 const LOOKED_AT = 100; // rows, to tell a column of numbers
 const SIGNS = [["looked", t("used by the model")], ["read", t("read by the program")]]; // of cells, in words
 const BLANKS = /\s+/u;
@@ -86,6 +87,7 @@ export class Painting {
   settle(room) {
     this.#lockWidths(room);
     this.#sizes = new ResizeObserver(() => {
+      this.#stretch();
       if (this.#widths) this.#drawAreas();
       else requestAnimationFrame(() => this.#lockWidths(this.sheet.parentElement?.clientWidth ?? 0)); // it was hidden until now
       this.#keepGutter();
@@ -93,6 +95,7 @@ export class Painting {
     });
     this.#sizes.observe(this.table);
     this.#sizes.observe(this.sheet);
+    if (this.sheet.parentElement?.parentElement) this.#sizes.observe(this.sheet.parentElement.parentElement);
     this.#rooms = new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width));
     if (this.sheet.parentElement) this.#rooms.observe(this.sheet.parentElement);
     this.#paintLater();
@@ -200,6 +203,20 @@ export class Painting {
     const row = cell.closest("thead") ? this.#base.header_id : cell.parentElement.dataset.row;
     if (cell.classList.contains("number")) return { row: cell.closest("thead") ? null : row, column: null };
     return cell.dataset.column === undefined ? null : { row, column: cell.dataset.column };
+  }
+
+  /* Let what lies over a cell begin at it, and before it where it would reach beyond the sheet: it has the room of all rows and
+     columns at most. */
+  fitOver(cell, part) {
+    const box = this.sheet.getBoundingClientRect();
+    const place = cell.getBoundingClientRect();
+    const [head, number] = [this.#head.offsetHeight, this.#head.lastElementChild.firstElementChild.offsetWidth];
+    const { clientWidth: width, clientHeight: height } = this.sheet;
+    part.style.maxHeight = `${Math.max(height - head - 4, 96)}px`;
+    part.style.maxWidth = `${width - number - 4}px`;
+    const before = (start, size, end, least) => `${-Math.max(0, Math.min(start + size + 4 - end, start - least))}px`;
+    part.style.top = before(place.top - box.top, part.offsetHeight, height, head);
+    part.style.left = before(place.left - box.left, part.offsetWidth, width, number);
   }
 
   /* Scroll the sheet, and nothing around it, as far as a cell needs to be seen whole: nobody has asked for it yet. To the
@@ -583,11 +600,56 @@ export class Painting {
     }
     widest?.remove();
     if (!natural || !room) return;
-    this.#lock(widths, room);
+    this.#lock(this.#widen(widths, room), room);
+    this.#stretch(true);
     if (!this.#withChanges) return;
     const changed = this.#state.rows.filter(({ id, old, inserted }) => (old || inserted) && this.#entries.has(id));
     this.#measureNew(changed.length > FEW ? [] : changed.map(({ id }) => id));
     this.#share();
+  }
+
+  /* Columns of long texts share the room beside the table. */
+  #widen(widths, room) {
+    const long = this.#longColumns();
+    const free = this.#inner(room) - sum(widths);
+    if (!long.size || free <= 0) return widths;
+    const { rem, zoom } = this.#scale();
+    return widths.map((width, at) => (long.has(at - 1) ? Math.max(width, Math.min(width + free / long.size, READABLE * rem * zoom)) : width));
+  }
+
+  #longColumns() {
+    if (!this.#isCheap) return new Set();
+    return new Set([...this.#state.columns.keys()].filter((at) => this.#state.rows.some(({ cells }) => isLong(cells[at] ?? ""))));
+  }
+
+  #lines = TALL; // that a long text has now
+  #outer = ""; // heights of the window, and of what is around the table, when that was found out
+
+  /* Long texts take as many lines as leave the whole table in sight, and five at least. `anew` with other columns; else only
+     where there is another room around the table, or it no longer fits. */
+  #stretch(anew = false) {
+    const { sheet, table } = this;
+    if (this.#twin || !this.#isCheap || !sheet.clientHeight || !table.querySelector(".long")) return;
+    const height = globalThis.innerHeight;
+    const outer = () => [height, sheet.parentElement.parentElement?.clientHeight].join();
+    const fits = () => sheet.scrollHeight <= sheet.clientHeight;
+    if (!anew && outer() === this.#outer && (this.#lines === TALL || fits())) return;
+    const take = (lines) => {
+      this.#lines = lines;
+      table.style.setProperty("--lines", String(lines));
+    };
+    let [least, most] = [TALL, height]; // in lines: no text is shown with more than the window has pixels
+    take(most);
+    if (!fits()) {
+      while (most - least > 1) {
+        take(Math.floor((least + most) / 2));
+        if (fits()) least = this.#lines;
+        else most = this.#lines;
+      }
+      take(least);
+    }
+    this.#outer = outer();
+    table.toggleAttribute("data-whole", [...table.querySelectorAll(".long")].every((text) => text.scrollHeight <= text.clientHeight + 1));
   }
 
   /* What is new in a header or in a cell of these rows is never broken within a word or number: its column grows as long
@@ -927,11 +989,27 @@ function fill(td, text, old, flag) {
     td.replaceChildren(element("span", { className: "withheld", textContent: t("hidden") }));
     return;
   }
-  if (old !== undefined) td.replaceChildren(...versions(old, text));
-  else if (text.length > LONG || lines(text) > TALL) {
-    td.replaceChildren(element("span", { className: "long", textContent: text, tabIndex: td.role === "gridcell" ? -1 : 0 }));
-  } else td.textContent = text;
+  if (old !== undefined) td.replaceChildren(...clipped(versions(old, text), td.role === "gridcell"));
+  else if (isLong(text)) td.replaceChildren(...clipped([element("span", { textContent: text })], td.role === "gridcell"));
+  else td.textContent = text;
   if (kept.includes("evidence")) td.prepend(element("span", { className: "sr", textContent: t("marked: ") }));
+}
+
+function clipped(parts, inGrid) {
+  const long = parts.filter(({ textContent }) => isLong(textContent));
+  for (const part of long) part.classList.add("long");
+  return long.length ? [...parts, wholeButton(inGrid)] : parts;
+}
+
+const isLong = (text) => text.length > LONG || lines(text) > TALL;
+
+/* Opens the whole text of a cell to be read (reading-pane.js). In a grid a key does the same, so it takes no stop there. */
+export function wholeButton(inGrid) {
+  const words = t("Read the whole text");
+  const button = element("button", { type: "button", className: "whole", tabIndex: inGrid ? -1 : 0, ariaLabel: words, title: inGrid ? `${words} (Alt ↓)` : words });
+  button.dataset.readWhole = "";
+  button.append(icon("read"));
+  return button;
 }
 
 function was(text) {
@@ -943,7 +1021,7 @@ function was(text) {
 const now = (text) => element("ins", text === "" ? { className: "emptied", textContent: t("empty") } : { textContent: text });
 
 /* The old text above the new one; of several variants ({was, now: [{text, by, all}]}) the new text of each. */
-function versions(old, text) {
+export function versions(old, text) {
   if (typeof old === "string") return [was(old), now(text)];
   const parts = old.now.map((version) => {
     const ins = now(version.text);
