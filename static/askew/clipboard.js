@@ -37,7 +37,7 @@ export function put(data, lines) {
   data.setData(CELLS, JSON.stringify(lines));
 }
 
-/* The cells of a clipboard event. */
+/* The cells of a clipboard event, or null where it holds no text. Some programs copy tables as HTML alone. */
 export function take(data) {
   const own = data.getData(CELLS);
   if (own) {
@@ -46,5 +46,11 @@ export function take(data) {
       if (Array.isArray(lines) && lines.every((cells) => Array.isArray(cells) && cells.every((cell) => typeof cell === "string"))) return lines;
     } catch { /* not ours after all: then the text */ }
   }
-  return fromText(data.getData("text/plain"));
+  const text = data.getData("text/plain");
+  if (text) return fromText(text);
+  const html = data.getData("text/html");
+  if (!html) return null;
+  const { body } = new DOMParser().parseFromString(html, "text/html");
+  const rows = [...body.querySelectorAll("tr")].map((tr) => [...tr.cells].map((cell) => cell.textContent.trim()));
+  return rows.length ? rows : fromText(body.textContent.trim());
 }

@@ -203,6 +203,10 @@ export class Editing extends Changing {
   paste(data) {
     const { grid } = this;
     const lines = take(data);
+    if (!lines) {
+      grid.say(t("Nothing changed."), { shown: true });
+      return;
+    }
     const fills = lines.length === 1 && lines[0].length === 1;
     const area = fills ? this.#body(grid.area()) : grid.area();
     if (!area) return;

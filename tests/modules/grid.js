@@ -139,8 +139,8 @@ export class Grid {
     return this.#clipboard("cut");
   }
 
-  pastes(text) {
-    this.#clipboard("paste", { "text/plain": text });
+  pastes(text, format = "text/plain") {
+    this.#clipboard("paste", { [format]: text });
   }
 
   #clipboard(kind, content = {}) {

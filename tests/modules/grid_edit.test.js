@@ -200,6 +200,20 @@ test("a text of 150,000 lines is pasted as far as the table reaches, or refused 
   assert.deepEqual(grid.operations, []);
 });
 
+test("a table that was copied as HTML alone is pasted as its cells, and what holds no text changes nothing", async () => {
+  const grid = await openGrid();
+  grid.show({ mode: "edit" });
+  grid.pastes("<meta charset=utf-8><table><tr><th>A</th><td> B </td></tr><tr><td>C</td><td>D &amp; E</td></tr></table>", "text/html");
+  assert.deepEqual(grid.texts, { "r0 c0": "A", "r0 c1": "B", "r1 c0": "C", "r1 c1": "D & E" });
+  grid.press("Escape");
+  grid.pastes("<p>one <b>text</b></p>", "text/html");
+  assert.equal(grid.texts["r0 c0"], "one text");
+  const before = grid.texts;
+  grid.pastes("ignored", "image/png");
+  grid.reads("Nothing changed.");
+  assert.deepEqual(grid.texts, before);
+});
+
 test("what lies beyond the table is not pasted, with a message", async () => {
   const grid = await openGrid();
   grid.show({ mode: "edit", protected: [["r4", "c2", "evidence"]] });
