@@ -1050,7 +1050,7 @@ class AskewAnnotate extends HTMLElement {
       place.dataset.state = right === null ? "open" : right ? "yes" : "no";
       place.hidden = false;
       const go = make("button", { type: "button", className: "primary", textContent: next ? onward : end });
-      go.append(make("kbd", { textContent: t("Enter") }));
+      go.append(make("kbd", { ariaHidden: "true", textContent: t("Enter") }));
       go.addEventListener("click", () => {
         if (!next) return location.assign(this.dataset.done);
         place.hidden = true;

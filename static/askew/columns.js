@@ -251,7 +251,7 @@ export class ColumnList extends HTMLElement {
   #head(line, open) {
     const head = cell("head", open && this.here.choice < 0);
     const text = line.act ? head.appendChild(make("div")) : head;
-    if (line.key) text.append(make("kbd", { textContent: line.key }), " ");
+    if (line.key) text.append(make("kbd", { ariaHidden: "true", textContent: line.key }), " ");
     text.append(name(line.name, line.now !== undefined && line.now !== null));
     if (line.now !== undefined && line.now !== null) {
       text.append(make("span", { className: "arrow", textContent: " → ", ariaHidden: "true" }), make("span", { className: "sr", textContent: t("becomes ") }));
@@ -271,7 +271,7 @@ export class ColumnList extends HTMLElement {
     const place = cell("choice", this.here.choice === index);
     place.dataset.choice = index;
     if (choice.state) place.dataset.state = choice.state;
-    if (index < 9) place.append(make("kbd", { textContent: String(index + 1) }));
+    if (index < 9) place.append(make("kbd", { ariaHidden: "true", textContent: String(index + 1) }));
     place.append(make("span", { className: "text", textContent: choice.text, dir: "auto" }));
     if (choice.state) place.append(make("span", { className: "sr", textContent: ` (${STATES[choice.state]})` }));
     if (choice.rejectable) {

@@ -78,7 +78,8 @@ export function offerAnswers(field, answers) {
     const label = document.createElement("label");
     label.dataset.answer = "";
     input.dataset.key = number;
-    const key = Object.assign(document.createElement("kbd"), { className: "with-scripts", textContent: number });
+    input.setAttribute("aria-keyshortcuts", number);
+    const key = Object.assign(document.createElement("kbd"), { ariaHidden: "true", className: "with-scripts", textContent: number });
     key.dataset.shortcut = `${name}:${number}`;
     label.append(input, title, key, Object.assign(document.createElement("small"), { dir: "auto", textContent: answer }));
     field.insertBefore(label, own);

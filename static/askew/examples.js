@@ -12,7 +12,7 @@ export async function showExamples(url) {
   dialog.setAttribute("aria-labelledby", "examples-title");
   const head = make("header");
   const close = make("button", { type: "button", className: "quiet", textContent: t("Close") });
-  close.append(make("kbd", { textContent: t("Esc") }));
+  close.append(make("kbd", { ariaHidden: "true", textContent: t("Esc") }));
   close.addEventListener("click", () => dialog.close());
   head.append(make("h2", { id: "examples-title", textContent: t("Examples of earlier work") }), close);
   const body = make("div");

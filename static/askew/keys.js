@@ -65,7 +65,16 @@ export class Keys {
     for (const place of outside(this.page, "kbd[data-shortcut]")) {
       place.textContent = shown(keys.get(place.dataset.shortcut) ?? place.textContent);
     }
+    for (const place of outside(this.page, ":is(label, button, a, summary) kbd")) this.#leaveOutOfName(place);
     for (const place of outside(this.page, "[data-key-tip]")) this.#entitle(place, keys.get(place.dataset.keyTip));
+  }
+
+  /* The key on a control is no part of its name: a screen reader tells it as the shortcut. */
+  #leaveOutOfName(place) {
+    place.ariaHidden = "true";
+    const control = place.closest("label")?.control ?? place.closest("button, a, summary");
+    if (this.off) control?.removeAttribute("aria-keyshortcuts");
+    else control?.setAttribute("aria-keyshortcuts", place.textContent);
   }
 
   /* Controls that are not pressed per item show no key; a pointer over them and a screen reader tell it. */
@@ -123,7 +132,7 @@ export class Keys {
     const head = make("header");
     head.append(make("h2", { id: "help-title", textContent: t("Keyboard shortcuts") }));
     const close = make("button", { type: "button", className: "quiet", textContent: t("Close") });
-    close.append(make("kbd", { textContent: t("Esc") }));
+    close.append(make("kbd", { ariaHidden: "true", textContent: t("Esc") }));
     close.addEventListener("click", () => dialog.close());
     head.append(close);
     dialog.append(head, make("div", { className: "help-body" }));

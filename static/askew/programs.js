@@ -234,7 +234,8 @@ export class AskewPrograms extends HTMLElement {
     const text = JSON.stringify(program);
     const input = make("input", { type: "radio", name: "program", value: text, checked: value !== null && alike(program, value) });
     Object.assign(input.dataset, { key, label: words });
-    const shortcut = make("kbd", { textContent: key.toUpperCase() });
+    input.setAttribute("aria-keyshortcuts", key.toUpperCase());
+    const shortcut = make("kbd", { ariaHidden: "true", textContent: key.toUpperCase() });
     shortcut.dataset.shortcut = `program:${text}`;
     label.append(input, make("span", { textContent: words, title: words, dir: "auto" }), shortcut);
     return label;

@@ -244,7 +244,7 @@ class AskewProposals extends HTMLElement {
 function act(text, key, data) {
   const button = make("button", { type: "button", className: "quiet", textContent: text, tabIndex: -1 });
   Object.assign(button.dataset, data);
-  button.append(make("kbd", { textContent: key }));
+  button.append(make("kbd", { ariaHidden: "true", textContent: key }));
   return button;
 }
 

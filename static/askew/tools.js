@@ -98,7 +98,7 @@ export class Tools {
       line.dataset.menu = line.dataset.tool;
       delete line.dataset.tool;
       line.prepend(icon(name) ?? element("i"));
-      if (keys) line.append(element("kbd", { textContent: keys }));
+      if (keys) line.append(element("kbd", { ariaHidden: "true", textContent: keys }));
       this.#menu.append(line);
       this.#buttons.set(name, [...this.#buttons.get(name) ?? [], line]);
     }

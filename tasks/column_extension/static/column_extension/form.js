@@ -205,9 +205,9 @@ class AskewExtension extends ColumnList {
     const row = make("div", { className: "apply" });
     row.append(labelled(t("How"), how), labelled(t("Where"), at), labelled(t("Parts"), number), labelled("", text, "whole"));
     const apply = make("button", { type: "button", className: "primary", textContent: t("Split") });
-    apply.append(make("kbd", { textContent: t("Enter") }));
+    apply.append(make("kbd", { ariaHidden: "true", textContent: t("Enter") }));
     const cancel = make("button", { type: "button", textContent: t("Cancel") });
-    cancel.append(make("kbd", { textContent: t("Esc") }));
+    cancel.append(make("kbd", { ariaHidden: "true", textContent: t("Esc") }));
     const buttons = make("div", { className: "row" });
     buttons.append(apply, cancel);
     const every = make("label", { className: "every" });

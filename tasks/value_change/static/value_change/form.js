@@ -156,6 +156,8 @@ class AskewDisagreement extends HTMLElement {
     Object.assign(button.dataset, { key, label: answer });
     const shortcut = document.createElement("kbd");
     shortcut.textContent = key;
+    shortcut.ariaHidden = "true";
+    button.setAttribute("aria-keyshortcuts", key);
     shortcut.dataset.shortcut = button.name;
     const strong = Object.assign(document.createElement("strong"), { textContent: answer, dir: "auto" });
     const small = Object.assign(document.createElement("small"), { textContent: alternative.programs[0].words, title: alternative.programs[0].words, dir: "auto" });
