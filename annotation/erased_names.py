@@ -68,12 +68,26 @@ class Names:
         """`people`: of each the values of `COLUMNS`."""
         forms = {form for person in people for word in _words(*person) for form in _forms_of(word)}
         self.parts = {part for part, _ in forms}
+        self.names = [word for name, _, former, *_ in people for word in (name, *former) if word]
         patterns = sorted({pattern for _, pattern in forms}, key=lambda pattern: (-len(pattern), pattern))
         self.pattern = re.compile("|".join(patterns) or r"(?!)")
 
     def are_in(self, text: str) -> bool:
         folded = _folded(text)
         return any(part in folded for part in self.parts) and bool(self.pattern.search(folded))
+
+    def texts_with_parts(self, projects: Iterable[int]) -> Iterator[str]:
+        """Texts of these projects that have a part of a name beside the names themselves: erasing leaves it there."""
+        parts = Names(*((part, None, ()) for name in self.names for part in name.split() if len(part) > 2))
+        for column, path in inventory.REPLACED.items():
+            table, field = column.split(".")
+            if not path or table == "job":
+                continue
+            rows = (
+                inventory.model_of(table)._default_manager.filter(**{f"{path}__in": projects}).order_by("pk")
+            )
+            for value in rows.exclude(**{f"{field}__isnull": True}).values_list(field, flat=True).iterator():
+                yield from (text for text in _texts_in(value) if parts.are_in(self._replaced(text)))
 
     def replace(self, rows: QuerySet[Any], field: str, by: str | None = None) -> None:
         """Replace the names in a column of text or JSON of these rows; with `by`, replace the whole text."""
@@ -166,6 +180,14 @@ class Names:
             indexed.filter(among("pk", [key for key, text in texts if self.are_in(text)])).delete()
             state.items_count = indexed.count()
             state.save(update_fields=["items_count"])
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(member)
 
 
 def _folded(text: str) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from itertools import islice
+from typing import Final
 
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet, Value
@@ -40,6 +42,8 @@ from annotation.models import (
 )
 from annotation.people import accounts
 
+MOST_TEXTS: Final = 20
+
 
 def effect(person: Person) -> dict[str, int]:
     """How much would go (leases, drafts, checks, tokens, ids of a crowd) and stay (responses, releases, texts written)."""
@@ -56,6 +60,12 @@ def effect(person: Person) -> dict[str, int]:
         "texts": Flag.objects.filter(Q(assignment__person=person) | Q(made_by=person)).count()
         + Inquiry.objects.filter(asked_by=person).count(),
     }
+
+
+def texts_with_parts(person: Person) -> list[str]:
+    """The first texts that erasing leaves although they have a part of the name, for an administrator to look at."""
+    names = Names(list(Person.objects.values_list(*COLUMNS).get(pk=person.pk)))
+    return list(islice(names.texts_with_parts(list(_projects(person))), MOST_TEXTS))
 
 
 def erase(*, person: Person, by: Person, now: datetime) -> None:

@@ -234,5 +234,7 @@ def _erase(request: PageRequest, person: Person, *, mine: bool) -> HttpResponse:
         "form": form,
         "effect": erasing.effect(person),
         "hindrance": hindrance,
+        "texts": [] if mine else erasing.texts_with_parts(person),
+        "most_texts": erasing.MOST_TEXTS,
     }
     return render(request, "accounts/erase.html", context)

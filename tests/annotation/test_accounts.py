@@ -31,6 +31,7 @@ from annotation.models import (
     Release,
 )
 from annotation.people import accounts, crowd, erasing
+from annotation.quality import inquiring
 from annotation.refusals import Refused
 from annotation.roles import Permission, Role
 from tests.annotation.cast import NOON, World
@@ -565,6 +566,27 @@ class TestErasing:
         everything = b"".join(path.read_bytes() for path in Path(releasing.folder(first)).rglob("*.json*"))
         for secret in secrets_of(worked):
             assert secret.encode() not in everything
+
+    def test_an_administrator_sees_first_which_texts_have_a_part_of_the_name(
+        self, worked: World, root: Person
+    ) -> None:
+        setting_up.change_person(person=worked.ada, name="Adelheid Quandt", time_zone="UTC")
+        for asked in (
+            "Quandt is tired",
+            "as Adelheid Quandt said",
+            "ADELHEID’s table",
+            "Quandtum",
+            "nothing",
+        ):
+            inquiring.ask(project=worked.project, person=worked.bo, text=asked, now=NOON)
+        address = reverse("erase_person", args=[worked.ada.pk])
+
+        page = text(browser(root).get(address))
+
+        _, _, listed = page.partition("Texts with a part of the name")
+        assert "Quandt is tired ADELHEID’s table" in listed
+        assert not any(words in listed for words in ("as Adelheid", "Quandtum", "nothing"))
+        assert "Texts with a part of the name" not in text(browser(worked.ada).get("/account/erase/"))
 
     def test_the_only_manager_hands_over_first(self, world: World) -> None:
         page = text(browser(world.mara).get("/account/erase/"))
