@@ -77,11 +77,12 @@ def where(error: BaseException) -> list[str]:
 
 
 class WithoutTraceback(logging.Filter):
-    """Drop the traceback of a record, so that it takes one line."""
+    """Make a record a warning of one line: what it reports is refused, and no fault of the site."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass."""
         record.exc_info = record.exc_text = None
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
         return True
 
 

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from annotation import access, jobs, migration_state, visibility
 from annotation.board import board
 from annotation.board.needs import leading
-from annotation.database import limits
+from annotation.database import failures, limits
 from annotation.evaluation import evaluation_runs
 from annotation.explorer import acting
 from annotation.explorer.links import explorer_url
@@ -344,7 +344,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
         with limits.at_most(READY):
             reason = migration_state.why_not_ready()
     except Error:
-        return HttpResponse("the database does not respond\n", content_type="text/plain", status=503)
+        reason = "the database does not respond"
     if reason:
-        return HttpResponse(f"{reason}\n", content_type="text/plain", status=503)
+        headers = {"Retry-After": str(failures.RETRY_AFTER)}
+        return HttpResponse(f"{reason}\n", content_type="text/plain", status=503, headers=headers)
     return HttpResponse("ready\n", content_type="text/plain")

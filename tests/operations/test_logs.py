@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import logging.config
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import IntegrityError
 from django.test import Client
 from hypothesis import given
@@ -182,3 +184,22 @@ def test_a_requests_id_is_the_proxys_only_where_the_proxy_is_trusted(db: None, s
     assert alone != given["x-request-id"]
     assert behind == given["x-request-id"]
     assert len(odd) == 16
+
+
+@pytest.mark.django_db
+def test_a_host_that_a_scanner_made_up_is_a_warning_of_one_line(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    logger = logging.getLogger("django.security.DisallowedHost")
+    configured = logging.config.dictConfigClass(settings.LOGGING).configure_filter(
+        settings.LOGGING["filters"]["without_traceback"]
+    )
+    logger.addFilter(configured)
+    try:
+        assert client.get("/", headers={"host": "scanner.example"}).status_code == 400
+    finally:
+        logger.removeFilter(configured)
+
+    [told] = [one for one in caplog.records if one.name == logger.name]
+    assert (told.levelname, told.exc_info) == ("WARNING", None)
+    assert settings.LOGGING["loggers"][logger.name]["filters"] == ["without_traceback"]

@@ -62,7 +62,7 @@ def test_a_web_process_answers_503_to_everything_but_machines(environment: dict[
         "/ 503 5 text/html True",
         "/api/projects/ 503 5 application/problem+json True",
         "/sign-in/ 503 5 text/html True",
-        "/readyz 503 None text/plain True",
+        "/readyz 503 5 text/plain True",
         "/healthz 200 None text/plain False",
     ], done.stderr
 
