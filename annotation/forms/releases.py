@@ -94,12 +94,13 @@ class ReleaseForm(forms.Form):
         if unchecked:
             field = self.fields["include_unchecked"]
             field.label = ngettext(
-                "Include {number} edit without a blind answer",
-                "Include {number} edits without a blind answer",
+                "I know that {number} edit is released without a blind answer",
+                "I know that {number} edits are released without a blind answer",
                 unchecked,
             ).format(number=number_format(unchecked, force_grouping=True))
             field.help_text = gettext(
-                "A blind answer checks that the edited table gives the answer its author wrote down."
+                "Required. A blind answer checks that the edited table gives the answer its author wrote down. To "
+                "release without these edits, exclude their items in the explorer first."
             )
             field.error_messages["required"] = ngettext(
                 "Select this to release the edit unchecked, or create a batch of answer checks first.",

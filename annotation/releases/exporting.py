@@ -23,11 +23,14 @@ from tasks.contract import Field, TaskType
 
 Record = dict[str, Any]
 FORMS: Final = ("csv", "xlsx", "label_studio")
-LOSES: Final = {
-    "csv": "earlier revisions, items without a response, outcomes of decisions (whether a response is accepted is), "
+_NOT_IN_ROWS: Final = (
+    "earlier revisions, items without a response, outcomes of decisions (whether a response is accepted is), "
     "tables, history and context of questions, proposals, guidelines, licences, lineage of edited examples, figures of "
-    "agreement; edits are JSON in a cell",
-    "xlsx": "as csv; texts are cut after 32,767 characters",
+    "agreement; edits are JSON in a cell"
+)
+LOSES: Final = {
+    "csv": _NOT_IN_ROWS,
+    "xlsx": f"{_NOT_IN_ROWS}; ends of texts of more than 32,767 characters",
     "label_studio": "earlier revisions, slots, marks of unsure responses, decisions of an adjudicator that accept no "
     "response, guidelines, title, caption and further header rows of tables, history and context of questions, lineage of "
     "edited examples, figures of agreement; the table on the page numbers columns of the same name",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from django.contrib import messages
@@ -162,8 +162,12 @@ STATES_OF: Final[dict[str, list[str]]] = {
 
 def _barred(person: Person, project: Project) -> str:
     """Why this person may neither make nor read a release now; empty where they may."""
+    return _refusal(visibility.require_no_open_work, person, project)
+
+
+def _refusal(check: Callable[[Person, Any], None], person: Person, about: Project | Release) -> str:
     try:
-        visibility.require_no_open_work(person, project)
+        check(person, about)
     except Refused as refused:
         return refused.detail
     return ""
@@ -188,6 +192,7 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
             "unchecked": missing.unchecked_of(release),
             "unfinished": missing.unfinished_of(release),
             "may_evaluate": may_evaluate,
+            "undownloadable": _refusal(visibility.require_nothing_to_judge, request.user, release),
             "has_runs": may_evaluate and evaluation_runs.finished(release).exists(),
             "earlier": next((one for one in earlier_first(release) if one.pk < release.pk), None),
         }

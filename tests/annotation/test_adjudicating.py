@@ -548,6 +548,7 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
 
     log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
     found = client.get("/projects/films/log/", {"who": sorted(names)[0]}).content.decode()
+    page = client.get(f"/releases/{release.public_id}/").content.decode()
     download = client.get(f"/releases/{release.public_id}/download/", follow=True)
 
     assert f"an undecided item of {batch.name}" in log
@@ -555,6 +556,8 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
     assert item.public_id not in log
     assert "an undecided item" not in found
     assert "is not final, and you may be asked to decide it" in download.content.decode()
+    assert "is not final, and you may be asked to decide it" in page
+    assert f"/releases/{release.public_id}/download/" not in page, "no button that refuses"
     adjudicating.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
     log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
     assert not any(name in log for name in names)

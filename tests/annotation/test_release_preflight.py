@@ -134,7 +134,7 @@ def test_edits_that_nobody_answered_blind_need_a_tick(world: World) -> None:
     refused = rea.post(RELEASES, FIELDS)
 
     page = refused.content.decode()
-    assert "Include 1 edit without a blind answer" in page
+    assert "I know that 1 edit is released without a blind answer" in page
     assert "Select this to release the edit unchecked" in page
     assert 'value="v1"' in page
     assert not Release.objects.exists()

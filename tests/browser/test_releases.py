@@ -68,7 +68,7 @@ def test_a_release_in_two_formats_is_made_by_ticks(
     assert page.locator("input:invalid").get_attribute("name") == "include_unchecked", (
         "the browser asks for it"
     )
-    page.get_by_label("Include 3 edits without a blind answer").check()
+    page.get_by_label("I know that 3 edits are released without a blind answer").check()
     with page.expect_navigation():
         page.get_by_role("button", name="Create release").click()
 

@@ -284,7 +284,7 @@ def test_the_road_from_a_file_to_a_release(somebody: Callable[..., Somebody], tm
     rea.page.get_by_label("Name").fill("films-1")
     rea.page.get_by_label("freb_tqa").check()
     rea.reads("These are not finished")
-    rea.page.get_by_label("Include 1 edit without a blind answer").check()
+    rea.page.get_by_label("I know that 1 edit is released without a blind answer").check()
     rea.finds_the_page_accessible()
     rea.clicks("Create release")
     rea.goes_to("/projects/films/releases/")
