@@ -201,7 +201,7 @@ def _counted(kind: str, n: int) -> str:
         ),
         "batch": gettext("New batch"),
         "annotators": gettext("Invite people"),
-        "adjudicators": gettext("Invite an adjudicator"),
+        "adjudicators": gettext("Add an adjudicator"),
         "gold": ngettext("{number} gold answer missing", "{number} gold answers missing", n),
         "open": ngettext("{number} batch is ready to open", "{number} batches are ready to open", n),
         "close": ngettext("{number} batch is ready to close", "{number} batches are ready to close", n),

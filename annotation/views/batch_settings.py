@@ -104,7 +104,10 @@ def facts(batch: Batch, task: TaskType) -> dict[str, list[dict[str, str]]]:
         if name == "resolve" and not batch.decides:
             continue
         link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
-        fact = {"name": name, "label": gettext(term.label), "value": term.in_words(value), "link": link}
+        words = term.in_words(value)
+        if name == "resolve" and not value and task.rule:
+            words = f"{resolving.in_words(resolving.own(task, batch.settings))} ({words})"
+        fact = {"name": name, "label": gettext(term.label), "value": words, "link": link}
         found.setdefault(term.section, []).append(fact)
     return found
 

@@ -147,7 +147,10 @@ def _address(need: Need, project: Project, board: Board) -> str:
         if batch:
             return reverse(OF_A_BATCH[need.kind], args=[batch])
         return _table_of_batches(project, READY.get(need.kind, ""))
-    return reverse(OF_THE_PROJECT[need.kind], args=[project.slug])
+    members = (
+        "#members" if need.kind == "adjudicators" else ""
+    )  # each with a link to their roles, the reader among them
+    return reverse(OF_THE_PROJECT[need.kind], args=[project.slug]) + members
 
 
 OF_A_BATCH: Final = {

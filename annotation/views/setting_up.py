@@ -117,6 +117,7 @@ def _overview(request: PageRequest, project: Project, may: frozenset[Permission]
         | {
             "board": read.state,
             "flow": picture,
+            "reading_bars": any(stage.decides and stage.state == "open" for stage in read.state.stages),
             "batches": cut(request, rows),
             "ready_for": action if ready else "",
             "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),

@@ -39,7 +39,12 @@ def import_responses(request: PageRequest, slug: str) -> HttpResponse:
             file, by = form.cleaned_data["file"], request.user
             upload = uploads.keep(project=project, file=file, by=by, now=timezone.now())
             return redirect("responses_preview", project.slug, upload.public_id, form.cleaned_data["tool"])
-    return render(request, "importing/responses_new.html", {"project": project, "form": form})
+    context = {
+        "project": project,
+        "form": form,
+        "batches": project.batches.filter(opened_at__isnull=False, closed_at__isnull=True).order_by("-pk"),
+    }
+    return render(request, "importing/responses_new.html", context)
 
 
 @page("GET", "POST")

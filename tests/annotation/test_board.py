@@ -72,7 +72,7 @@ def a_study(**more: Any) -> State:
         (
             a_study(stages=[stage(counts=Counts(adjudication=2))], adjudicators=0),
             "adjudicators",
-            "Invite an adjudicator",
+            "Add an adjudicator",
         ),
         (
             a_study(stages=[stage(state="closed", counts=Counts(accepted=4))], unchecked=2, released=4),

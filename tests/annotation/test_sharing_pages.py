@@ -293,7 +293,7 @@ def test_the_page_of_a_batch_lists_what_differs_from_the_defaults_and_what_is_al
 ) -> None:
     plain = settings_of(mara, ten.batch(overlap=2))
     assert plain["People per item"] == "2"
-    assert plain["Decision rule"] == "default of the task type"
+    assert plain["Decision rule"] == "majority (Required share: 0.5) (default of the task type)"
     assert plain["Decide when the batch closes"] == "no, one minute after the last response to an item"
     shown = {term.label for term in TERMS.values() if term.is_always_shown}
     assert not plain.keys() & ({term.label for term in TERMS.values()} - shown)

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import jobs
-from annotation.journeys import releasing
+from annotation.journeys import assigning, releasing
 from annotation.models import Annotation, Batch, Job, Project, Source, TaskTypeDefinition
 from annotation.transfer import responses
 from tests.annotation.cast import NOON, World
@@ -293,3 +293,19 @@ def test_sources_lead_to_the_page(mara: Importer) -> None:
     page = mara.get(reverse("sources", args=["films"]))
 
     assert reverse("import_responses", args=["films"]) in page.content.decode()
+
+
+def test_labels_for_an_open_batch_and_a_finished_project_lead_to_each_other(
+    world: World, mara: Client
+) -> None:
+    opened = world.batch(name="Open labels")
+    closed = world.batch(name="Closed labels")
+    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
+    responses_page, labels_page = (
+        reverse("import_responses", args=["films"]),
+        reverse("labels_elsewhere", args=[opened.public_id]),
+    )
+
+    assert labels_page in mara.get(responses_page).content.decode()
+    assert closed.public_id not in mara.get(responses_page).content.decode()
+    assert responses_page in mara.get(labels_page).content.decode()
