@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from math import isfinite
+from typing import NamedTuple
 
 _QUOTES = str.maketrans(
     {**dict.fromkeys("‘’´`", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
@@ -38,8 +39,26 @@ def tapex(predicted: Sequence[str], gold: Sequence[str]) -> bool:
 
 # WikiTableQuestions ---------------------------------------------------------------------------------------------------
 
-_Value = tuple[str, float | None, tuple[int, int, int] | None]
-"""The normal text with the number or the date (year, month, day; -1 = not said) that it is."""
+
+class _Value(NamedTuple):
+    """The normal text with the number or the date (year, month, day; -1 = not said) that it is.
+
+    In a set, numbers and dates are equal by value, as in the evaluator: "2.0" and "2" are one answer.
+    """
+
+    normal: str
+    number: float | None
+    date: tuple[int, int, int] | None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Value) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> object:
+        return self.number if self.number is not None else self.date or self.normal
 
 
 def _normal(text: str) -> str:
@@ -92,13 +111,14 @@ def _value(text: str) -> _Value:
     normal = _normal(text)
     lowered = text.strip().lower()
     if _NUMBER.match(lowered) and isfinite(number := float(lowered)):
-        return normal, number, None
+        return _Value(normal, number, None)
     if found := _DATE.match(lowered):
         year, month, day = (-1 if part.startswith("x") else int(part) for part in found.groups())
         if (year, month, day) != (-1, -1, -1) and month <= 12 and day <= 31:
             # A date of which only the year is said is the number of the year.
-            return (normal, float(year), None) if month == day == -1 else (normal, None, (year, month, day))
-    return normal, None, None
+            is_year = month == day == -1
+            return _Value(normal, float(year), None) if is_year else _Value(normal, None, (year, month, day))
+    return _Value(normal, None, None)
 
 
 def _match(one: _Value, other: _Value) -> bool:

@@ -481,7 +481,7 @@ def _csv_number(value: float | None) -> str:
     return str(int(value)) if float(value).is_integer() else str(round(value, 6))
 
 
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?(?: ?%)?", re.ASCII)
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 # Where commas are decimal points, spreadsheets part a line at each semicolon, and at line ends, inside of our quotes, too.
 _FORMULA_INSIDE = re.compile(r"([;\t\r\n][ \"]*)(?=[=+\-@＝＋－＠])")
@@ -489,7 +489,7 @@ _FORMULA_INSIDE = re.compile(r"([;\t\r\n][ \"]*)(?=[=+\-@＝＋－＠])")
 
 def guarded(value: str) -> str:
     """A text that no spreadsheet takes for a formula, whatever it parts lines at: an apostrophe in front where it would.
-    Numbers stay as they are."""
+    Numbers and percentages stay as they are."""
     said = _FORMULA_INSIDE.sub(r"\1'", value)
     return f"'{said}" if said.startswith(_FORMULA) and not _NUMBER.fullmatch(said) else said
 
