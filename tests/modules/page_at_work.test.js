@@ -108,6 +108,18 @@ test("a button whose key is not drawn tells it", async () => {
   }
 });
 
+test("a key that is drawn on a control is told as its shortcut, and is no part of its name", async () => {
+  const page = await openPage("page_at_work/question_type", { replies: QUIET });
+  const drawn = page.all(":is(label, button, a, summary) kbd");
+  assert.ok(drawn.length > 4);
+  for (const kbd of drawn) {
+    assert.equal(kbd.ariaHidden ?? kbd.getAttribute("aria-hidden"), "true");
+    const control = kbd.closest("label")?.control ?? kbd.closest("button, a, summary");
+    assert.equal(control.getAttribute("aria-keyshortcuts"), kbd.textContent);
+  }
+  assert.equal(page.find("[value=extraction]").getAttribute("aria-keyshortcuts"), "1");
+});
+
 test("keys can be moved and switched off, and stay so", async () => {
   const page = await openPage("page_at_work/question_type", { replies: QUIET });
   submits(page);
