@@ -315,13 +315,15 @@ def commands() -> list[str]:
 
 
 def _usage(action: argparse.Action) -> str:
-    """One argument as help texts write it: optional ones in brackets."""
+    """One argument as help texts write it: optional ones in brackets, dots behind an option that may be repeated."""
     name = max(action.option_strings, key=len, default="")
     choices = list(map(str, action.choices or ()))
     value = action.metavar or ("|".join(choices) if 0 < len(choices) < 8 else action.dest.upper())
-    several = " ..." * (action.nargs in ("+", "*") or isinstance(action, argparse._AppendAction))
+    several = " ..." * (action.nargs in ("+", "*"))
     words = f"{name} {value if action.nargs != 0 else ''}{several}".strip()
-    return words if (action.required if name else action.nargs not in ("?", "*")) else f"[{words}]"
+    repeated = "..." * isinstance(action, argparse._AppendAction)
+    is_needed = action.required if name else action.nargs not in ("?", "*")
+    return (words if is_needed else f"[{words}]") + repeated
 
 
 def benchmarks() -> list[str]:
