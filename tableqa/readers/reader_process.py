@@ -74,7 +74,6 @@ def limit(message: Mapping[str, int]) -> None:
 
     The last is wide, since libraries reserve far more of it than they use.
     """
-    os.nice(message["nice"])
     for name, most in (
         (resource.RLIMIT_CPU, "cpu"),
         (resource.RLIMIT_FSIZE, "bytes"),

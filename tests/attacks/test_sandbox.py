@@ -199,15 +199,18 @@ def test_the_process_has_no_secret_no_priority_and_no_core(
 
     def look(number: int) -> None:
         (child,) = children()
-        if os.getpriority(os.PRIO_PROCESS, child) != 19:
-            return  # it has only begun
+        group = Path(f"/proc/{child}/autogroup")  # not every system shares processors among sessions
+        seen.setdefault("priority", os.getpriority(os.PRIO_PROCESS, child))  # before it has imported anything
+        seen.setdefault("group", group.read_text().split()[-2:] if group.exists() else ["nice", "9"])
         seen["environment"] = Path(f"/proc/{child}/environ").read_text()
         seen["limits"] = Path(f"/proc/{child}/limits").read_text()
-        raise KeyboardInterrupt
+        if "Max cpu time              3600" in seen["limits"]:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         read(endless, look)
 
+    assert (seen["priority"], seen["group"]) == (19, ["nice", "9"])
     assert "SECRET_KEY" not in seen["environment"]
     assert "a secret that nobody" not in seen["environment"]
     limits = {line[:26].strip(): line[26:].split()[0] for line in seen["limits"].splitlines()}
