@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.forms import Form
@@ -27,7 +28,9 @@ def until_finished(
         return HttpResponseClientRefresh() if request.htmx and "whole" in request.GET else None
     state = "no_worker" if jobs.is_without_worker(job) else "reading"
     if request.htmx and request.GET.get("seen") == state:
-        return HttpResponse(status=204)  # nothing is read out again
+        # Nothing is read out again. Pages that wait for long ask less often: many of them would slow down all others.
+        is_new = timezone.now() - job.made_at < timedelta(seconds=4)
+        return HttpResponse(status=204, headers={"HX-Trigger": "soon" if is_new else "later"})
     again = request.GET.copy()
     again["seen"] = state
     if not request.htmx:

@@ -154,6 +154,18 @@ def test_the_page_asks_again_with_and_without_scripts_until_the_file_is_read(
 
 
 @pytest.mark.django_db
+def test_a_page_that_waits_for_long_asks_less_often(world: World, mara: Client) -> None:
+    address = mara.get(address_of(upload_of(world)))["Location"]
+    page = mara.get(address).content.decode()
+    assert 'hx-trigger="every 5s, load delay:400ms, soon delay:400ms, later delay:1500ms"' in page
+
+    poll = f"{address}&seen=reading"
+    assert mara.get(poll, headers=HTMX)["HX-Trigger"] == "soon"
+    Job.objects.update(made_at=jobs.clock() - timedelta(seconds=5))
+    assert mara.get(poll, headers=HTMX)["HX-Trigger"] == "later"
+
+
+@pytest.mark.django_db
 def test_a_part_that_waits_beside_the_form_gets_the_preview_and_the_columns(
     world: World, mara: Client
 ) -> None:
