@@ -6,15 +6,18 @@ is compared with what other libraries find in the file (`tests.attacks.contents`
 
 from __future__ import annotations
 
+import html
 import http.client
 import json
+import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tableqa import Example
@@ -22,10 +25,10 @@ from tests.attacks.contents import Contents, foreign_values, missing_values, rec
 from tests.attacks.hostile_files import QUESTIONS, HostileFile
 from tests.faults.site import Site, children
 
-WAITS = b'http-equiv="refresh"'
-"""In a page whose preview is not there yet: without scripts it loads itself again."""
-LOOKS = 0.4
-"""Seconds between two looks at a page, as its script does."""
+POLL = re.compile(rb'<section id="preview"[^>]* hx-get="([^"]+)"')
+"""In a page whose preview is not there yet: what its script asks for."""
+PAUSES = {"soon": 0.4, "later": 1.5}
+"""Seconds after which the script asks again, by what the last answer says (`templates/importing/_waiting.html`)."""
 LOOKS_AT_JOB = 1.0
 PATIENCE = 600.0
 """Seconds after which nobody waits for a preview or an import any more."""
@@ -56,46 +59,54 @@ class Manager:
         self.headers = {"Cookie": signed_in["cookie"], "X-CSRFToken": signed_in["csrf"]}
         self.connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=120)
 
-    def ask(self, method: str, path: str, body: bytes = b"", content: str = "") -> tuple[int, bytes, str]:
-        """Status, body and Location of an answer. A connection that is cut, or a status of 500 and more, is a loss."""
-        headers = {**self.headers, **({"Content-Type": content} if content else {})}
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[int, bytes, Mapping[str, str]]:
+        """Status, body and headers of an answer. A connection that is cut, or a status of 500 and more, is a loss."""
         try:
-            self.connection.request(method, path, body or None, headers)
+            self.connection.request(method, path, body or None, {**self.headers, **headers})
             answer = self.connection.getresponse()
             status, text = answer.status, answer.read()
             if status >= 500:
                 self.lost.append(f"{method} {path}: {status} {text[:300]!r}")
-            return status, text, answer.headers.get("Location", "")
+            return status, text, dict(answer.headers)
         except (OSError, http.client.HTTPException) as error:
             self.lost.append(f"{method} {path}: {type(error).__name__}")
             self.connection.close()
-            return 0, b"", ""
+            return 0, b"", {}
 
     def json(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Status and JSON of an answer of the API."""
         data = b"" if body is None else json.dumps(body).encode()
-        status, text, _ = self.ask(method, path, data, "application/json" if data else "")
+        status, text, _ = self.ask(method, path, data, {"Content-Type": "application/json"} if data else {})
         return status, json.loads(text) if text else {}
 
     def upload(self, name: str, data: bytes) -> str:
         """Send a file; its id."""
         _, begun = self.json("POST", f"/api/projects/{self.slug}/uploads/", {"name": name, "size": len(data)})
         path = f"/api/uploads/{begun['id']}/?offset=0"
-        self.ask("PUT", path, data, "application/octet-stream")
+        self.ask("PUT", path, data, {"Content-Type": "application/octet-stream"})
         return str(begun["id"])
 
     def preview(self, upload: str) -> float:
         """Open the page of an import and wait for its preview; the seconds that it takes."""
         began = time.monotonic()
-        path = f"/projects/{self.slug}/sources/import/{upload}/"
+        path, poll = f"/projects/{self.slug}/sources/import/{upload}/", ""
         while time.monotonic() < began + PATIENCE:
-            status, text, location = self.ask("GET", path)
+            status, text, headers = self.ask(
+                "GET", poll or path, headers={"HX-Request": "true"} if poll else {}
+            )
             if status in (301, 302, 303):
-                path = location
-            elif WAITS not in text:
-                break
+                path = headers.get("Location", "")
+            elif "HX-Refresh" in headers:
+                poll = ""
+            elif status == 204:
+                time.sleep(PAUSES[headers["HX-Trigger"]])
+            elif (found := POLL.search(text)) is not None:
+                poll = html.unescape(found[1].decode())
+                time.sleep(PAUSES["soon"])
             else:
-                time.sleep(LOOKS)
+                break
         return time.monotonic() - began
 
     def import_file(self, upload: str) -> dict[str, Any]:
