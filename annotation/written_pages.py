@@ -74,9 +74,9 @@ class Pages:
         if connection.vendor == "sqlite" and not connection.in_atomic_block:
             time.sleep(SHARE * (time.monotonic() - began))
 
-    def in_pages(self, values: Iterable[Any], *, records: bool = False) -> Iterator[list[Any]]:
-        """Values, `ROWS` at a time; what is done with them is a page. records: each is a record of the import."""
-        for chunk in chunks(values):
+    def in_pages(self, values: Iterable[Any], *, records: bool = False, size: int = 0) -> Iterator[list[Any]]:
+        """Values, `size` or `ROWS` at a time; what is done with them is a page. records: each is one of the import."""
+        for chunk in in_lists(values, size or ROWS):
             with self.page(len(chunk) if records else 0):
                 yield chunk
 

@@ -1,6 +1,6 @@
-"""Submissions every 100 ms on SQLite while labels or responses of another tool are imported: who waits, and how long.
+"""Submissions every 100 ms on SQLite while labels, gold or responses of another tool are imported: how long do they wait?
 
-    ./run bench import_waits [--responses 20000] [--labels 100000]
+    ./run bench import_waits [--responses 20000] [--labels 100000] [--gold 1000]
 
 SQLite has one writer. The import runs in a process of its own, another one takes items and submits them. Reported are the
 longest wait, which is for the next item and for the submission, the processor time of the import, and that of its longest
@@ -40,14 +40,15 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./run bench import_waits", description=__doc__.splitlines()[0])
     parser.add_argument("--responses", type=int, default=20_000, metavar="N")
     parser.add_argument("--labels", type=int, default=100_000, metavar="N")
+    parser.add_argument("--gold", type=int, default=1_000, metavar="N", help="at most 1000")
     options = parser.parse_args(arguments)
-    numbers = {"responses": options.responses, "labels": options.labels}
+    numbers = {"responses": options.responses, "labels": options.labels, "gold": options.gold}
     waited = [_measured(kind, number) for kind, number in numbers.items() if number]
     return int(any(wait > PROMISED_WAIT for wait in waited))
 
 
 def _measured(kind: str, number: int) -> float:
-    """Seconds that the longest submission took while so many responses or labels were imported."""
+    """Seconds that the longest submission took while so many responses, labels or gold answers were imported."""
     with tempfile.TemporaryDirectory(prefix="askew-waits-") as folder:
         environment = {
             **os.environ,
@@ -90,7 +91,7 @@ def _prepare(kind: str, number: int, folder: Path) -> dict[str, Any]:
     from django.core.management import call_command
 
     from annotation.journeys import setting_up
-    from annotation.models import Person
+    from annotation.models import Batch, Person
     from annotation.roles import Role
 
     call_command("migrate", verbosity=0)
@@ -104,6 +105,13 @@ def _prepare(kind: str, number: int, folder: Path) -> dict[str, Any]:
         _batch(project, mara, folder, "labelled", number)
         lines = (f"labelled-{at},Annotator {at % PEOPLE},{LABELS[at % 3]}\n" for at in range(number))
         (folder / "labels.csv").write_text("example,annotator,label\n" + "".join(lines), "utf-8")
+        return {}
+    if kind == "gold":
+        _batch(project, mara, folder, "asked", number + 1, size=1)
+        lines = (f"asked-{at},{LABELS[at % 3]}\n" for at in range(number + 1))
+        first = Batch.objects.get(name="asked").items.get().example.external_id
+        others = (line for line in lines if not line.startswith(f"{first},"))
+        (folder / "gold.csv").write_text("example,label\n" + "".join(others), "utf-8")
         return {}
     tasks = [
         {
@@ -131,7 +139,7 @@ def _prepare(kind: str, number: int, folder: Path) -> dict[str, Any]:
     return {}
 
 
-def _batch(project: Any, by: Any, folder: Path, name: str, number: int) -> None:
+def _batch(project: Any, by: Any, folder: Path, name: str, number: int, size: int | None = None) -> None:
     from annotation.journeys import assigning, importing
     from tasks.contract import task_type
 
@@ -145,7 +153,7 @@ def _batch(project: Any, by: Any, folder: Path, name: str, number: int) -> None:
         project=project,
         task=task_type("question_type"),
         name=name,
-        sample=assigning.Sample(sources=[source]),
+        sample=assigning.Sample(sources=[source], size=size),
         by=by,
         now=NOW,
     )
@@ -156,10 +164,13 @@ def _import(kind: str, number: int, folder: Path) -> dict[str, Any]:
     """Import the file, and measure its transactions."""
     from django.db import transaction
 
+    from annotation import uploads
     from annotation.journeys import labelled_elsewhere
     from annotation.models import Batch, Project
+    from annotation.quality import gold_files
     from annotation.transfer import responses
     from annotation.transfer.mapping import ImportMapping
+    from tableqa.readers.gold_answers import read_gold
 
     longest: tuple[float, float] = (0.0, 0.0)
     begun: list[tuple[float, float]] = []
@@ -183,6 +194,10 @@ def _import(kind: str, number: int, folder: Path) -> dict[str, Any]:
     if kind == "labels":
         batch = Batch.objects.get(name="labelled")
         labelled_elsewhere.write(batch=batch, path=folder / "labels.csv", by=None, now=NOW)
+    elif kind == "gold":
+        batch = Batch.objects.get(name="asked")
+        with uploads.local_input(folder / "gold.csv", read_gold) as file:
+            gold_files.write(batch=batch, file=file, by=None, now=NOW)
     else:
         path, mapping = folder / "export.json", ImportMapping()
         responses.write(project=project, path=path, tool="label_studio", mapping=mapping, by=None, now=NOW)

@@ -7,7 +7,7 @@ calibration batch an item may have it; these are items like any others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
+from annotation.bulk import among
 from annotation.help import helping
 from annotation.models import (
     Annotation,
@@ -36,6 +37,7 @@ from annotation.models import (
 from annotation.quality.agreement import stored
 from annotation.refusals import refuse, require_storable
 from annotation.work import draws, lineage, queue
+from tableqa.foreign_values import normal
 from tableqa.proportions import Proportion, proportion
 from tasks.contract import Invalid, TaskType
 from tasks.contract import Item as PlainItem
@@ -88,19 +90,35 @@ def mark(
     with transaction.atomic():
         item = _item(batch, example, inputs)
         task, plain = batch.task(), item.plain()
-        expected = task.envelope(task.parse(data, plain), plain)
-        before = Gold.objects.filter(item=item).first()
-        gold = before or Gold(item=item)
-        gold.expected, gold.why, gold.made_by, gold.made_at = expected, why.strip(), by, now
-        gold.save()
+        try:
+            response = task.parse(data, plain)
+        except Invalid:  # an option may spell an accent in another way
+            response = task.parse(normal(data), plain)
+        expected = task.envelope(response, plain)
+        gold = Gold(item=item, expected=expected, why=why.strip(), made_by=by, made_at=now)
         Exclusion.objects.bulk_create(
             [Exclusion(item=item, person_id=person) for person in sorted(set(barred))], ignore_conflicts=True
         )
-        events.log(gold, "gold" if before else "", "gold", by=by, now=now, project=batch.project_id)
-        if batch.opened_at is not None:
-            # Where proposals stand beside the others they stand beside this one, too.
-            helping.order(batch, by=by, now=now)
+        _write(batch, [gold])
     return gold
+
+
+def mark_all(*, batch: Batch, golds: Sequence[Gold]) -> None:
+    """Mark many at once; `golds` are what `mark` made in transactions that were undone. Raises Refused as it does."""
+    examples = [gold.item.example for gold in golds]
+    with transaction.atomic():
+        batch.refresh_from_db(fields=["opened_at", "closed_at"])
+        require_open(batch)
+        make_items(batch, examples)
+        here = Item.objects.filter(among("example", [example.pk for example in examples]), batch=batch)
+        keys = dict(here.select_for_update(no_key=True).order_by("pk").values_list("example", "pk"))
+        _require_untouched(batch, here)
+        if batch.purpose == Batch.Purpose.WORK:
+            _without_places(batch, here.filter(is_gold=False))
+        for gold, example in zip(golds, examples, strict=True):
+            gold.pk = None
+            gold.item_id = keys[example.pk] if example.pk in keys else _item(batch, example, None).pk
+        _write(batch, golds)
 
 
 def make_items(batch: Batch, examples: Iterable[Example]) -> None:
@@ -321,21 +339,41 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
             Item.objects.filter(pk=item.pk).update(inputs=dict(inputs))
     else:
         queue.lock_item(item.pk)
-        if not item.is_gold and batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None:
-            refuse(
-                "still_involved",
-                "{external_id} is a normal item of this open batch. Choose another example.",
-                external_id=example.external_id,
-            )
-        if not item.is_gold and Assignment.objects.filter(item=item).exists():
-            refuse(
-                "still_involved",
-                "An annotator has already had {external_id} in this batch. Choose another example.",
-                external_id=example.external_id,
-            )
+        if not item.is_gold:
+            _require_untouched(batch, mine.filter(pk=item.pk))
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
         _without_places(batch, mine.filter(pk=item.pk))
     return Item.objects.select_related("batch", "example__stored_table").get(pk=item.pk)
+
+
+def _require_untouched(batch: Batch, items: QuerySet[Item]) -> None:
+    """Refuse items that are no gold yet where somebody has had one, or may get it at any moment."""
+    others = items.filter(is_gold=False).select_related("example").order_by("pk")
+    if batch.purpose == Batch.Purpose.WORK and batch.opened_at is not None and (item := others.first()):
+        refuse(
+            "still_involved",
+            "{external_id} is a normal item of this open batch. Choose another example.",
+            external_id=item.example.external_id,
+        )
+    if item := others.filter(Exists(Assignment.objects.filter(item=OuterRef("pk")))).first():
+        refuse(
+            "still_involved",
+            "An annotator has already had {external_id} in this batch. Choose another example.",
+            external_id=item.example.external_id,
+        )
+
+
+def _write(batch: Batch, golds: Sequence[Gold]) -> None:
+    """Write gold answers of items that are locked, new ones and changed ones, in the caller's transaction."""
+    known = set(Gold.objects.filter(item__in=[gold.item_id for gold in golds]).values_list("item", flat=True))
+    changes = ["expected", "why", "made_by", "made_at"]
+    Gold.objects.bulk_create(golds, update_conflicts=True, unique_fields=["item"], update_fields=changes)
+    for gold in golds:
+        before = "gold" if gold.item_id in known else ""
+        events.log(gold, before, "gold", by=gold.made_by, now=gold.made_at, project=batch.project_id)
+    if batch.opened_at is not None:
+        # Where proposals stand beside the others they stand beside this one, too.
+        helping.order(batch, by=golds[0].made_by, now=golds[0].made_at)
 
 
 def _why_no_item(batch: Batch, example: Example) -> str:

@@ -17,9 +17,10 @@ from django.db.models import Q
 from django.utils import timezone, translation
 
 from annotation import jobs, uploads
-from annotation.models import Batch, Example, Job, Person, Upload
+from annotation.models import Batch, Example, Gold, Job, Person, Upload
 from annotation.quality import gold
 from annotation.refusals import Refused, refuse, refuse_as
+from annotation.written_pages import Pages
 from tableqa.dataclass_json import to_json
 from tableqa.readers.gold_answers import GoldAnswer
 from tableqa.readers.ingestion import Rows
@@ -31,6 +32,8 @@ PREVIEW: Final = "preview_gold"
 YES: Final = ("1", "true", "yes")
 NO: Final = ("", "0", "false", "no")
 """What cells of flags may hold, in small or capital letters."""
+AT_ONCE: Final = 50
+"""Lines that are checked in one transaction."""
 
 
 def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look: bool = False) -> Job:
@@ -47,7 +50,7 @@ def start(*, batch: Batch, upload: Upload, by: Person, now: datetime, only_look:
 def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     batch = Batch.objects.select_related("project").get(pk=job.ids["batch"])
     seconds = settings.PREVIEW_SECONDS if job.kind == PREVIEW else settings.IMPORT_SECONDS
-    with uploads.input_of_job(job, "read_gold", seconds, progress.before_one_transaction) as file:
+    with uploads.input_of_job(job, "read_gold", seconds, progress) as file:
         return write(batch=batch, file=file, by=job.made_by, now=timezone.now(), job=job)
 
 
@@ -72,37 +75,34 @@ def write(
         )
     answers = [GoldAnswer(*row) for page in Rows.read(file.rows) for row in page]
     lines: dict[int, int] = {}  # by example
+    golds: list[Gold] = []
     problems, examples = [], _examples(batch, [answer.example for answer in answers])
-    with transaction.atomic():
-        named = [examples[answer.example] for answer in answers if answer.example in examples]
+    for page in Pages(file.progress, len(answers)).in_pages(answers, records=True, size=AT_ONCE):
+        named = [examples[answer.example] for answer in page if answer.example in examples]
         gold.make_items(batch, dict.fromkeys(rows[0] for rows in named if len(rows) == 1))
-        for number, answer in enumerate(answers):
-            file.progress(number, len(answers))
+        for answer in page:
             try:
-                with transaction.atomic():
-                    data = {name: _value(kinds[name], text) for name, text in answer.cells.items()}
-                    example = _example(examples, answer.example)
-                    if (line := lines.setdefault(example.pk, answer.line)) != answer.line:
-                        refuse("import_failed", "Line {line} has a gold answer to this example.", line=line)
-                    gold.mark(
-                        batch=batch,
-                        example=example,
-                        data={**answer.response, **data},
-                        why=answer.why,
-                        by=by,
-                        now=now,
-                    )
+                data = {name: _value(kinds[name], text) for name, text in answer.cells.items()}
+                example = _example(examples, answer.example)
+                if (line := lines.setdefault(example.pk, answer.line)) != answer.line:
+                    refuse("import_failed", "Line {line} has a gold answer to this example.", line=line)
+                data = {**answer.response, **data}
+                golds.append(
+                    gold.mark(batch=batch, example=example, data=data, why=answer.why, by=by, now=now)
+                )
             except (Invalid, Refused) as error:
                 problems.append(Problem(file.name, answer.line, "", str(error), ""))
-        rejected = read.rejected + len(problems)
-        problems = sorted([*read.problems, *problems], key=lambda problem: problem.line or 0)[:MOST_DESCRIBED]
-        result = {"gold": len(answers), "gold_in": batch.public_id}
-        more = {"problems": to_json(problems), "rejected": rejected}
-        if job is not None and job.kind == PREVIEW:
-            transaction.set_rollback(True)
-            return {"preview": {**result, **more}}
-        if problems:
-            refuse_as("import_failed", one_sentence(problems[0]), more=more)
+        transaction.set_rollback(True)  # so that all become visible at once
+    rejected = read.rejected + len(problems)
+    problems = sorted([*read.problems, *problems], key=lambda problem: problem.line or 0)[:MOST_DESCRIBED]
+    result = {"gold": len(answers), "gold_in": batch.public_id}
+    more = {"problems": to_json(problems), "rejected": rejected}
+    if job is not None and job.kind == PREVIEW:
+        return {"preview": {**result, **more}}
+    if problems:
+        refuse_as("import_failed", one_sentence(problems[0]), more=more)
+    with transaction.atomic():
+        gold.mark_all(batch=batch, golds=golds)
         if job is not None:
             jobs.store_result(job, result)
     return result

@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import doctor, jobs, uploads
 from annotation.models import Batch, Example, Gold, Job, Upload
 from annotation.quality import gold, gold_files
 from annotation.refusals import Refused
+from annotation.work import lineage
 from tableqa.readers.gold_answers import read_gold
 from tableqa.readers.ingestion import Rows
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer, read_previews
+from tests.annotation.test_defining import batch_of, define
 
 
 def examples(world: World) -> list[Example]:
@@ -100,6 +105,59 @@ def test_columns_hold_several_choices_lines_and_flags(world: World, tmp_path: Pa
     )
 
     assert Gold.objects.get().expected["data"]["cells"] == [["r0", "c0"]]
+
+
+@pytest.mark.parametrize("is_csv", [True, False])
+def test_an_option_spells_an_accent_in_either_way(world: World, tmp_path: Path, is_csv: bool) -> None:
+    fields = [{"name": "kind", "type": "choice", "label": "Kind", "options": ["caf\u00e9", "bar"]}]
+    id = examples(world)[2].external_id
+    batch = batch_of(world, define(world, fields=fields, agreement={}), open=False)
+    rows = jsonl({"example": id, "response": {"kind": "cafe\u0301"}})
+    text, name = (f"example,kind\n{id},cafe\u0301\n", "gold.csv") if is_csv else (rows, "gold.jsonl")
+
+    written(batch, tmp_path, text, name)
+
+    assert Gold.objects.get().expected["data"] == {"kind": "caf\u00e9"}
+
+
+@pytest.mark.parametrize("open", [True, False])
+def test_gold_becomes_visible_in_one_transaction_with_few_statements(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open: bool
+) -> None:
+    """Before, each page of lines is checked in a transaction that is undone."""
+    monkeypatch.setattr(gold_files, "AT_ONCE", 1)
+    batch = world.batch(only=[examples(world)[0].external_id], open=open)
+    mark_all, seen, numbers = gold.mark_all, [], []
+
+    def counted(**of: Any) -> None:
+        seen.append(Gold.objects.count() + batch.items.count())
+        with CaptureQueriesContext(connection) as queries:
+            mark_all(**of)
+        numbers.append(len(queries))
+
+    monkeypatch.setattr(gold, "mark_all", counted)
+    for some in (examples(world)[1:2], examples(world)[2:4]):
+        rows = [{"example": one.external_id, "response": {"label": "reasoning"}} for one in some]
+        written(batch, tmp_path, jsonl(*rows))
+
+    assert seen == [1, 3]
+    assert numbers[1] - numbers[0] <= 1, "a line more is one statement more, its event"
+    assert (Gold.objects.count(), batch.items.filter(is_gold=True).count()) == (3, 3)
+    assert list(doctor.findings()) == []
+
+
+def test_an_example_that_is_taken_meanwhile_stops_the_import(world: World, tmp_path: Path) -> None:
+    batch, example = small(world), examples(world)[2]
+    mark_all = gold.mark_all
+
+    def late(**of: Any) -> None:
+        lineage.make_items(batch=batch, examples=[example.pk])
+        mark_all(**of)
+
+    with patch.object(gold, "mark_all", late), pytest.raises(Refused, match="is a normal item of this open"):
+        written(batch, tmp_path, answers(world))
+
+    assert not Gold.objects.exists()
 
 
 def test_an_example_has_one_line_by_whichever_id(world: World, tmp_path: Path) -> None:
