@@ -86,7 +86,7 @@ def write(
                 example = _example(examples, answer.example)
                 if (line := lines.setdefault(example.pk, answer.line)) != answer.line:
                     refuse("import_failed", "Line {line} has a gold answer to this example.", line=line)
-                data = {**answer.response, **data}
+                data |= answer.response  # its fields have no cell, or an empty one
                 golds.append(
                     gold.mark(batch=batch, example=example, data=data, why=answer.why, by=by, now=now)
                 )

@@ -94,10 +94,13 @@ def _answer(record: Fields, is_csv: bool) -> GoldAnswer:
         _require_known(place.file, place.line, list(record.value), FIELDS)
         response = plain(record.nested("response").value)
     else:
-        cells = {name: text for name, text in record.value.items() if name and name not in FIELDS}
         if text := record.value.get("response"):
             inside = place.inside("response")
             response = plain(Fields(inside, decoded(inside, text, _CORRECT)).value)
+        cells = {name: text for name, text in record.value.items() if name and name not in FIELDS}
+        if twice := next((name for name, text in cells.items() if text and name in response), None):
+            what = phrase("{field} is both a column and in the response", field=twice)
+            raise place.error(what, phrase("Remove one of them"))
     answer = GoldAnswer(place.line, record.text("example"), response, cells, record.text("why", default=""))
     if reason := unstorable_part(list(answer)):
         raise place.error(phrase("the line contains {reason}", reason=reason), _CORRECT)

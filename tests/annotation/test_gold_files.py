@@ -107,6 +107,18 @@ def test_columns_hold_several_choices_lines_and_flags(world: World, tmp_path: Pa
     assert Gold.objects.get().expected["data"]["cells"] == [["r0", "c0"]]
 
 
+def test_a_response_fills_the_fields_whose_cells_are_empty(world: World, tmp_path: Path) -> None:
+    ids = [one.external_id for one in examples(world)[2:4]]
+    text = f'example,label,response\n{ids[0]},,"{{""label"": ""extraction""}}"\n{ids[1]},reasoning,\n'
+
+    written(small(world), tmp_path, text, "gold.csv")
+
+    assert [one.expected["data"]["label"] for one in Gold.objects.order_by("item__position")] == [
+        "extraction",
+        "reasoning",
+    ]
+
+
 @pytest.mark.parametrize("is_csv", [True, False])
 def test_an_option_spells_an_accent_in_either_way(world: World, tmp_path: Path, is_csv: bool) -> None:
     fields = [{"name": "kind", "type": "choice", "label": "Kind", "options": ["caf\u00e9", "bar"]}]
@@ -231,6 +243,11 @@ def test_a_file_is_taken_as_a_whole_or_not_at_all_and_every_line_is_named(
         ("a.csv", "example,label,label\n1,extraction,y\n", "two columns have the name 'label'"),
         ("a.csv", "example,label\nx,y\nx\n", "the row has 1 fields"),
         ("a.csv", "example,response\nx,{\n", "line 2: response: this is not JSON"),
+        (
+            "a.csv",
+            'example,label,response\nx,reasoning,"{""label"": ""extraction""}"\n',
+            "label is both a column and in the response",
+        ),
         ("a.csv", "example,response\nx," + "[" * 100_000 + "\n", "line 2: response: this is not JSON"),
         ("a.csv", 'example,label\n"x,extraction\n', "the file ends within a quoted field"),
         ("a.csv", "example,label\nx,\0\n", "NUL"),
