@@ -112,13 +112,6 @@ class Progress:
         if not running.update(done=done, total=total, heartbeat=Now()):
             raise Cancelled
 
-    def before_one_transaction(self, done: int, total: int) -> None:
-        """The same where one transaction follows what is read: it would hold the job's row, so that nobody could cancel."""
-        if not total:
-            self(done, total)
-        elif not Job.objects.filter(pk=self.job_id, state=Job.State.RUNNING).exists():
-            raise Cancelled
-
 
 def _registering(functions: dict[str, Any]) -> Callable[[str], Callable[[Any], Any]]:
     return lambda name: lambda function: functions.setdefault(name, function)

@@ -38,6 +38,7 @@ from annotation.models import (
     PerturbationRun,
     Project,
     Source,
+    StoredTable,
     TaskTypeDefinition,
 )
 from annotation.public_ids import new_public_id
@@ -153,7 +154,8 @@ class HiddenPages(Pages):
 
     def removing(self) -> Iterator[None]:
         """Remove all pages, a short transaction at a time."""
-        of_project = {"project": self.project}
+        of_project, slug = {"project": self.project}, self.project.slug
+        of_tables: dict[str, Any] = {"digest__startswith": slug}
         people = {"person__is_active": False, "person__email": None, "person__erased_at": None}
         members = Membership.objects.filter(**of_project, **people, roles=[], removed_at=None)
         persons = list(members.values_list("person", flat=True))
@@ -163,11 +165,12 @@ class HiddenPages(Pages):
             (PerturbationRun, of_project),
             (Example, {"source__project": self.project}),
             (Source, of_project),
+            *([(StoredTable, of_tables)] if slug.startswith(APART) else []),
             (Guidelines, of_project),
             (TaskTypeDefinition, of_project),
             (
                 Event,
-                of_project if self.project.slug.startswith(APART) else {**of_project, "thing__in": THINGS},
+                of_project if slug.startswith(APART) else {**of_project, "thing__in": THINGS},
             ),
             (Person, {"pk__in": persons}),
         ):

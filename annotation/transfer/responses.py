@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,7 +21,6 @@ from typing import Any, Final, NoReturn
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
-from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 
@@ -62,7 +61,7 @@ from tasks.contract import Proposed, TaskType, task_types
 KIND: Final = "import_responses"
 PREVIEW: Final = "preview_responses"
 MOST_IN_PREVIEW: Final = 1_000
-"""Responses of a file that its preview checks completely, within one transaction;"""
+"""Responses of a file that a job's preview checks completely;"""
 SAMPLE: Final = 500
 """of more, these."""
 LONGEST_MODEL: Final = 200
@@ -118,10 +117,8 @@ def start(
 
 @jobs.kind(PREVIEW)
 def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    seconds, beat = settings.PREVIEW_SECONDS, progress.before_one_transaction
-    with uploads.input_of_job(job, "read_responses", seconds, beat) as file:
-        preview = _of_job(job, file).preview_only(MOST_IN_PREVIEW)
-    return preview.as_data()
+    with uploads.input_of_job(job, "read_responses", settings.PREVIEW_SECONDS, progress) as file:
+        return _of_job(job, file).preview_only(job).as_data()
 
 
 @jobs.kind(KIND)
@@ -233,7 +230,7 @@ class _Import:
     They are read before any transaction: meanwhile nobody waits for a lock.
 
     source      the existing one that lends its examples; None where the file makes one
-    is_preview  examples without responses, of which there may be many in one transaction, are not written
+    is_preview  examples without responses, of which there may be many, are not written
     """
 
     is_preview = False
@@ -281,19 +278,13 @@ class _Import:
         if problem := _problem_of_credit(self.preview.mapping):
             self.preview.add_problem(problem)
 
-    def preview_only(self, most: int | None = None) -> Preview:
-        """What the import would do; nothing is written.
-
-        most: of a file with more responses, only the first tasks (`SAMPLE` responses) are checked.
-        """
+    def preview_only(self, job: Job | None = None) -> Preview:
+        """What the import would do; nothing is written. A job checks only the first tasks of a large file."""
         self.is_preview = True
-        if most is not None and self.preview.summary.responses > most:
+        if job is not None and self.preview.summary.responses > MOST_IN_PREVIEW:
             self.preview.is_sample, self.tasks = True, _first(self.tasks)
-        with transaction.atomic() if most is not None else nullcontext():
-            with self._hidden_pages(None) as pages:
-                self._write(pages)
-            if most is not None:
-                transaction.set_rollback(True)
+        with self._hidden_pages(job) as pages:
+            self._write(pages)
         return self.preview
 
     def write(self, job: Job | None = None) -> Preview:
@@ -475,12 +466,13 @@ class _Import:
 
         def first(request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
             tables: dict[str, list[str]] = {}  # until an example that is written has them
+            own = pages.project.slug if self.is_preview else ""  # tables of a preview are shared with nobody
             wanted = {task.example for task in self.tasks if task.responses or not self.is_preview}
             with Rows.written(Path(request.rows)) as rows:
                 for row in itertools.chain.from_iterable(written):
                     tables.update({row[4]: row[5:]} if row[5:] else {})
                     if row[0] in wanted:
-                        rows.write([*row[:5], *tables.pop(row[4], ())])
+                        rows.write([*row[:4], (own + row[4])[:64], *tables.pop(row[4], ())])
             return replace(
                 self.read, checksum=checksum_of([Path(request.rows)], None, {}), number=rows.number
             )

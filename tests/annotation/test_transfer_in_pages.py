@@ -23,7 +23,7 @@ from annotation import access, jobs, uploads, written_pages
 from annotation.doctor import findings
 from annotation.journeys import defining
 from annotation.journeys.labelled_elsewhere import checks
-from annotation.models import Annotation, Batch, Example, Job, Project, Proposal, Source
+from annotation.models import Annotation, Batch, Example, Job, Project, Proposal, Source, StoredTable
 from annotation.refusals import Refused
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
@@ -56,7 +56,12 @@ def job(request: pytest.FixtureRequest, world: World) -> Job:
     return start(world, tasks(6, request.param))
 
 
-def start(world: World, described: list[dict[str, Any]], mapping: ImportMapping = ImportMapping()) -> Job:  # noqa: B008
+def start(
+    world: World,
+    described: list[dict[str, Any]],
+    mapping: ImportMapping = ImportMapping(),  # noqa: B008
+    **more: Any,
+) -> Job:
     file = SimpleUploadedFile("export.json", json.dumps(described).encode())
     upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
     return responses.start(
@@ -66,6 +71,7 @@ def start(world: World, described: list[dict[str, Any]], mapping: ImportMapping 
         mapping=mapping,
         by=world.mara,
         now=timezone.now(),
+        **more,
     )
 
 
@@ -214,10 +220,27 @@ def test_what_makes_pages_visible_has_as_many_statements_for_any_number_of_respo
 def test_a_preview_of_all_responses_leaves_nothing(world: World, tmp_path: Path) -> None:
     before = rows()
 
+    tables = set(StoredTable.objects.values_list("digest", flat=True))
+
     preview = look(world, label_studio(tmp_path, *tasks(6, "of_film")))
 
     assert (preview.imported, preview.items, preview.proposals, preview.problems) == (12, 6, 6, [])
     assert rows() == before
+    assert set(StoredTable.objects.values_list("digest", flat=True)) == tables
+
+
+def test_a_preview_whose_worker_was_killed_leaves_nothing(world: World) -> None:
+    job = start(world, tasks(6), only_look=True)
+    before, tables = rows(), StoredTable.objects.count()
+
+    run_killed(job, 9)
+    assert StoredTable.objects.count() == tables + 1
+    jobs.cancel(job)
+    Project.objects.exclude(pk=world.project.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
+    written_pages.clear_abandoned()
+
+    assert rows() == before
+    assert StoredTable.objects.count() == tables
 
 
 def test_a_task_type_that_changes_meanwhile_is_refused(world: World, tmp_path: Path) -> None:
