@@ -263,8 +263,3 @@ def clear_abandoned(of: Job | None = None) -> None:
     for rows in (Example.objects.filter(source__in=left), Source.objects.filter(pk__in=left)):
         if any(time.monotonic() >= until for _ in _removing(rows, [(rows.model, "pk")])):
             break
-
-
-def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
-    """Values, `ROWS` at a time."""
-    return in_lists(values, ROWS)

@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import Count
 
 from annotation import bulk, events
+from annotation.by_key import in_lists
 from annotation.models import (
     Annotation,
     Batch,
@@ -37,7 +38,7 @@ from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MANIFEST, TRIES, Difference
 from annotation.releases.task_records import definition_of
 from annotation.work import lineage
-from annotation.written_pages import HiddenPages, chunks
+from annotation.written_pages import HiddenPages
 from tableqa.perturbations import count
 
 Record = dict[str, Any]
@@ -136,7 +137,7 @@ class Contents:
         return any(
             model._default_manager.filter(public_id__in=chunk).exists()
             for model, ids in taken
-            for chunk in chunks(ids)
+            for chunk in in_lists(ids)
         )
 
     @cached_property
@@ -261,7 +262,7 @@ class Contents:
 
     def _automatic(self, run: PerturbationRun) -> Iterator[Example]:
         """The examples of a run that are not there yet; each attempt at one is a record of the release."""
-        for chunk in chunks(run.chosen):
+        for chunk in in_lists(run.chosen):
             originals = Example.objects.select_related("stored_table", "source").in_bulk(chunk)
             for original in (originals[pk] for pk in chunk):
                 for instance in lineage.instances(run, original):
@@ -363,7 +364,7 @@ def stored_tables(digests: Any) -> dict[str, int]:
     """The keys of stored tables by their digests."""
     return {
         digest: pk
-        for chunk in chunks(set(digests))
+        for chunk in in_lists(set(digests))
         for digest, pk in StoredTable.objects.filter(digest__in=chunk).values_list("digest", "pk")
     }
 
