@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import IO, Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
+from rest_framework import generics, serializers
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation import access, uploads
+from annotation import access, uploads, visibility
 from annotation.api import serializers as shapes
 from annotation.api.views import valid
 from annotation.journeys import importing, restoring
-from annotation.models import Upload
+from annotation.models import Project, Source, Upload
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
@@ -102,6 +103,25 @@ class Uploads(APIView):
             project=project, by=actor.person, now=timezone.now(), **valid(UploadRequest, request)
         )
         return Response(_shape(upload), status=201)
+
+
+class Sources(generics.ListAPIView[Source]):
+    """The sources of a project, each with the reports of its imports."""
+
+    serializer_class = shapes.SourceShape
+    queryset = Source.objects.none()
+
+    def _project(self) -> Project:
+        return access.project(access.actor(self.request), self.kwargs["slug"], Permission.SEE_PROGRESS)
+
+    def get_queryset(self) -> QuerySet[Source]:
+        return Source.objects.ready().filter(project=self._project())
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        context = super().get_serializer_context()
+        if self.request is not None and "slug" in self.kwargs:
+            context["sight"] = visibility.sight(access.actor(self.request), self._project())
+        return context
 
 
 class ResponsesRequest(serializers.Serializer[Any]):

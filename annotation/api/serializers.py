@@ -8,12 +8,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.journeys import restoring
-from annotation.models import Batch, Job, Project, Release
+from annotation.journeys import importing, restoring
+from annotation.models import Batch, Job, Project, Release, Source
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.work import previewing
 from tableqa.dataclass_json import to_json
+from tableqa.readers.report import in_english
 from tableqa.verdicts import VERDICTS
 from tasks.common.errors import ERRORS
 
@@ -64,6 +65,26 @@ class ReleaseShape(serializers.ModelSerializer[Release]):
             *("id", "project", "name", "format", "formats", "digest", "manifest", "job"),
             *("made_at", "ready_at"),
         ]
+
+
+class SourceShape(serializers.ModelSerializer[Source]):
+    id = serializers.CharField(source="public_id")
+    examples = serializers.IntegerField(source="examples_count")
+    tables = serializers.IntegerField(source="tables_count")
+    reports = serializers.SerializerMethodField(
+        help_text="What each import has read, and what of it is doubtful."
+    )
+
+    class Meta:
+        model = Source
+        fields = [
+            *("id", "name", "reader", "split", "licence", "citation", "url", "checksum"),
+            *("examples", "tables", "ready_at", "reports"),
+        ]
+
+    def get_reports(self, source: Source) -> list[dict[str, Any]]:
+        reports = importing.reports_of(source, self.context["sight"])
+        return [in_english(report.to_dict()) for report in reports]
 
 
 class JobShape(serializers.ModelSerializer[Job]):

@@ -64,6 +64,7 @@ urlpatterns = [
     path("batches/<str:public_id>/accounts/", sharing.Accounts.as_view(), name="api_batch_accounts"),
     path("batches/<str:public_id>/shares/", sharing.Move.as_view(), name="api_batch_shares"),
     path("projects/<slug:slug>/uploads/", imports.Uploads.as_view(), name="api_uploads"),
+    path("projects/<slug:slug>/sources/", imports.Sources.as_view(), name="api_sources"),
     path("uploads/<str:public_id>/", imports.UploadSlice.as_view(), name="api_upload"),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api_imports"),
     path("projects/<slug:slug>/responses/", imports.ResponsesImports.as_view(), name="api_import_responses"),

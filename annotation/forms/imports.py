@@ -16,6 +16,7 @@ from annotation.terms.options import NamedTextsField
 from tableqa.json_text import read_json
 from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
+from tableqa.readers.header_rows import HEADER_ROWS
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
 from tableqa.readers.preview import Preview
@@ -162,6 +163,7 @@ class ChoicesForm(forms.Form):
             "encoding": layout.encoding.replace("utf-8-sig", "utf-8"),
             "table_encoding": layout.table_encoding,
             "answer_separator": preview.fields.get("answer_separator", "|"),
+            "header_row": preview.fields.get("header_row", "1"),
             **self.initial,
         }
         if not self.reads_own:
@@ -198,6 +200,12 @@ class ChoicesForm(forms.Form):
             max_length=5,
             strip=False,
         )
+
+        if "header_row" in preview.fields or any(f.kind == "headers" for f in preview.report.findings):
+            rows = [(row, gettext(label)) for row, label in HEADER_ROWS.items()]
+            self.fields["header_row"] = forms.ChoiceField(
+                label=gettext_lazy("Header of the tables"), choices=rows, required=False
+            )
 
     def _add_encoding(self, name: str, label: StrPromise) -> None:
         encodings = dict.fromkeys((*_ENCODINGS, self.initial[name]))

@@ -15,6 +15,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,19 @@ from django.core.files import File
 from django.db import IntegrityError
 from django.utils import timezone
 
-from annotation import bulk, events, jobs, sandbox, uploads
+from annotation import bulk, events, jobs, sandbox, uploads, visibility
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
 from annotation.refusals import Refused, refuse, refuse_as, require_storable
 from annotation.work import continued_sources, previewing
 from annotation.written_pages import HiddenPages, Progress, apart, clear_abandoned
+from tableqa.dataclass_json import to_json
 from tableqa.language import grouped, phrase, reason_of, sentence
 from tableqa.readers import READERS
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields
 from tableqa.readers.losses import columns_of, losses
 from tableqa.readers.reader import Credit, Tolerant
 from tableqa.readers.rejections import FORMS, one_sentence
+from tableqa.readers.report import Report
 from tableqa.readers.split_names import split_in_name
 
 LONGEST_NAME = 120
@@ -70,6 +73,7 @@ class Imported:
     read_as: str = ""
     rejected: int = 0
     continues: str = ""
+    report: Report = field(default_factory=Report)
 
 
 @dataclass(frozen=True)
@@ -146,14 +150,14 @@ def import_examples(
                 newest = earlier.latest("ready_at")
                 return Imported(newest, newest.examples_count, newest.tables_count, new=False)
         if only_check:
-            return Imported(Source(), read.number, 0, new=False)
+            return Imported(Source(), read.number, 0, new=False, report=read.report)
         choices = replace(choices, fields=read.fields)
         stated_credit = choices.credit
         if continued is not None:
             choices = _with_credit_of(continued, choices, read.credit)
         with nullcontext(pages) if pages is not None else apart(progress, number, job) as hidden:
             owner = hidden.project
-            source = _begin(owner, reader, path, choices, read.credit, read.checksum, said or {}, by, now)
+            source = _begin(owner, reader, path, choices, read, said or {}, by, now)
             _write(source, rows, hidden)
             if pages is None:
                 with hidden.page():
@@ -165,7 +169,7 @@ def import_examples(
         source.tables_count,
         new=True,
         numbered=tuple(read.numbered),
-        **{name: getattr(read, name) for name in ("left_out", "read_as", "rejected")},
+        **{name: getattr(read, name) for name in ("left_out", "read_as", "rejected", "report")},
         continues=continued.name if continued is not None and choices.credit != stated_credit else "",
     )
 
@@ -225,15 +229,14 @@ def _begin(
     reader: str,
     path: Path,
     choices: Choices,
-    credit: Credit,
-    checksum: str,
+    read: ReadResult,
     said: Mapping[str, str],
     by: Person | None,
     now: datetime,
 ) -> Source:
-    """The source of an import, invisible until its examples are written; `credit` is that of its files."""
+    """The source of an import, invisible until its examples are written."""
     chosen = {name: value for name, value in asdict(choices.credit).items() if value}
-    credit = replace(credit, **chosen)
+    credit = replace(read.credit, **chosen)
     require_storable(asdict(credit))
     _check_length(credit.licence)
     how = {
@@ -242,6 +245,7 @@ def _begin(
         **({"fields": dict(choices.fields)} if choices.fields else {}),
         **({"good_only": True} if choices.good_only else {}),
         **chosen,
+        "reports": [read.report.to_dict()],
     }
     return Source.objects.create(
         project=project,
@@ -249,7 +253,7 @@ def _begin(
         reader=reader,
         split=choices.split or split_in_name(path),
         how=how,
-        checksum=checksum,
+        checksum=read.checksum,
         licence=credit.licence,
         citation=credit.citation,
         url=credit.url,
@@ -266,6 +270,7 @@ def _refuse_problems(read: ReadResult, good_only: bool) -> None:
         "problems": [asdict(problem) for problem in read.problems],
         "rejected": read.rejected,
         "good": read.number if read.whole else 0,
+        "report": to_json(read.report),
     }
     reason = one_sentence(read.cause)
     if read.rejected == 2:
@@ -403,7 +408,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         try:
             done = _import_uploads(job, sent, rest, progress)
             if job.ids.get("only_check"):
-                return {"good": done.examples}
+                return {"good": done.examples, "report": to_json(done.report)}
         except Refused as refused:
             if "problems" in refused.more:
                 refused.more |= _kept_rest(job, rest)
@@ -418,6 +423,7 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         **({"left_out": done.left_out} if done.left_out else {}),
         **({"read_as": done.read_as} if done.read_as else {}),
         "losses": list(losses_of(done.source)),
+        **({"report": to_json(done.report)} if done.new else {}),
         **rejected,
     }
 
@@ -576,3 +582,12 @@ def losses_of(source: Source) -> tuple[str, ...]:
     originals = Example.objects.originals().filter(source=source).order_by("position")
     metas = (more.get("meta", {}) for more in originals.values_list("more", flat=True)[:MOST_FOR_LOSSES])
     return losses(source.reader, source.split, columns_of(metas))
+
+
+def reports_of(source: Source, sight: visibility.Sight) -> list[Report]:
+    """The reports of the imports of a source; without texts for a person who is asked for answers."""
+    reports = [Report.of(stored) for stored in source.how.get("reports", ())]
+    if sight.is_asked:
+        for finding in chain.from_iterable(report.findings for report in reports):
+            finding.text = ""
+    return reports

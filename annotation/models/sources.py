@@ -36,7 +36,8 @@ class Source(models.Model):
 
     `how` its files were read, for a study file that reads them again: {"limit", "fields"} where they were asked for, and
     {"path", "tables"} as a study file named them, from its own folder. {"responses"}: the file of the responses with which
-    the examples came; no study file reads that.
+    the examples came; no study file reads that. {"reports"}: what was read of them (`tableqa.readers.report`), a report for
+    each import that was restored from a release.
     """
 
     public_id = models.CharField(max_length=12, unique=True, default=new_public_id)

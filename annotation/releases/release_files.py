@@ -54,6 +54,7 @@ from tableqa.canonical import Worded, canonical, digest, file_digest
 from tableqa.mixing import Part
 from tableqa.on_disk import Shelf
 from tableqa.perturbations import Counts, count
+from tableqa.readers.report import Report
 from tableqa.release_rules import RULES, under, version
 from tableqa.writers import hub, whole
 from tasks import resolving
@@ -650,6 +651,11 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
         )
     if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
         raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
+    for record in raw.sources.values():
+        try:
+            list(map(Report.of, record.get("reports", ())))
+        except (TypeError, ValueError) as error:
+            raise Difference(f"sources.jsonl: source {record['name']!r}: {error}") from error
     for name, number in counted(raw).items():
         if manifest["counts"].get(name) != number:
             claimed = manifest["counts"].get(name)

@@ -17,6 +17,7 @@ from tableqa.dataclass_json import from_json, to_json
 from tableqa.foreign_values import printable_in
 from tableqa.language import pack_all, unpack_object
 from tableqa.readers.rejections import Problem
+from tableqa.readers.report import Report
 from tableqa.responses import TOOLS
 from tableqa.responses.export import loss_in_words
 
@@ -33,6 +34,7 @@ class Preview:
     imported    number of responses that are new
     proposals   number of predictions of models that become proposals
     left        number of predictions that become none
+    report      of the whole file
     is_sample   only the first tasks of a large file were checked
     """
 
@@ -52,6 +54,7 @@ class Preview:
     left: int = 0
     items: int = 0
     problems: list[Problem] = field(default_factory=list)
+    report: Report = field(default_factory=Report)
     batch: Batch | None = None
 
     @property
@@ -90,6 +93,7 @@ class Preview:
             "mapping": mapping_file.as_data(self.mapping),
             "losses": [f"{number} {what}" for number, what in self.losses],
             "problems": page["problems"],
+            "report": page["report"],
             "is_sample": self.is_sample,
         }
         return {**printable_in(for_programs), "page": json.dumps(pack_all(page))}

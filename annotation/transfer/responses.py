@@ -274,6 +274,7 @@ class _Import:
             licence=self.source.licence if self.source else "",
             examples=_first_examples(file.rows) if has_examples else (),
             problems=list(self.read.problems),
+            report=self.read.report,
         )
         if problem := _problem_of_credit(self.preview.mapping):
             self.preview.add_problem(problem)

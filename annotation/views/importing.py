@@ -273,9 +273,11 @@ def import_rest(request: PageRequest, public_id: str) -> HttpResponseBase:
 def source(request: PageRequest, public_id: str) -> HttpResponse:
     """Licence, credit and checksum of a source, and its questions."""
     source = access.source(access.actor(request), public_id)
+    sight = visibility.sight(access.actor(request), source.project)
     context = {
         "project": source.project,
         "source": source,
+        "reports": importing.reports_of(source, sight),
         "losses": [gettext(loss) for loss in importing.losses_of(source)],
         "format": gettext(READERS[source.reader].title) if source.reader in READERS else source.reader,
         **_figures_of_source(request, source),

@@ -29,7 +29,9 @@ from annotation.views import boards
 from annotation.views.acting import ended_in_words, undoable_by
 from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page, refusals_to
 from annotation.work import gates, queue
+from tableqa.dataclass_json import from_json
 from tableqa.language import shown
+from tableqa.readers.report import Report
 
 Counts = Mapping[int, int]
 """Numbers by batch (id)."""
@@ -180,6 +182,7 @@ def job(request: PageRequest, public_id: str) -> HttpResponse:
         "undo": undoable_by(job, access.actor(request)),
         "sources_ready": job.state == Job.State.DONE and "source" in job.result,
         "losses": [gettext(loss) for loss in job.result.get("losses", ())],
+        "report": from_json(Report, job.result["report"]) if "report" in job.result else None,
         "problems_left_out": job.result.get("rejected", 0) - len(job.result.get("problems", [])),
         "may_cancel": job.kind in jobs.OF_FILES and Permission.IMPORT in may,
         "in_parts": job.kind in (acting.ACT, acting.UNDO),

@@ -28,6 +28,7 @@ from tableqa.readers.reader import (
     read_text,
 )
 from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
+from tableqa.readers.report import in_record
 from tableqa.readers.table_files import TableLines, line_at, lines_with_places
 from tableqa.tables import Table, TableError
 
@@ -309,6 +310,7 @@ def _more(fields: Fields) -> dict[str, Any]:
 
 
 def _example(fields: Fields, id: str, table: Table, more: Mapping[str, Any]) -> Example:
+    in_record(fields.place.line, id)
     try:
         return Example(
             id=id,

@@ -55,7 +55,7 @@ def read_delimited(
                 rows = _quoted_rows(path, delimiter, encoding)
                 are_text = not any(_is_quoted(lines, fields, width, delimiter) for _, lines, fields in rows)
             if are_text:
-                note(QUOTES, start)
+                note(QUOTES, path.name, line=start)
                 yield from enumerate((line.rstrip("\r\n").split(delimiter) for line in lines), start=start)
                 continue
         if not fields and not blank:

@@ -7,7 +7,7 @@ from itertools import accumulate, chain, product, takewhile
 from typing import NoReturn
 
 from tableqa.language import grouped, phrase, reason_of
-from tableqa.readers.reader import note
+from tableqa.readers.report import note
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.serialisations.markup import table_of_lines
 from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Table, TableError, default_ids
@@ -31,10 +31,6 @@ _WHOLE_TAGS = re.compile("(?:[^<>]++|</?[a-z][^<>]*+>)*+")
 _END, _ROW_END = "askew-end", "<askew-row-end></askew-row-end>"
 """Elements behind a page and before each </tr>: libxml2 ends a table with the page, and drops a </tr> without its <tr>."""
 _ROW_ENDS = re.compile("(?=</tr[ \\t\\n/>])", re.IGNORECASE)
-
-
-SUPERSCRIPTS, STRUCK = "superscripts", "struck-out texts"
-"""Notes on texts that are written differently or left out (`noting`)."""
 
 
 class HtmlTableError(ValueError):
@@ -178,7 +174,7 @@ class _Page:
     def _leave_out_struck(self, tag: str, values: dict[str, str]) -> None:
         if tag in _STRUCK or "line-through" in values.get("style", "").lower():
             self._hidden += 1
-            note(STRUCK, self.line)
+            note("struck")
 
     def _begin(self, table: _Element, tag: str, values: dict[str, str]) -> None:
         self._text = None
@@ -233,7 +229,7 @@ class _Page:
         if text := "".join(line[start:]).strip():
             raised = text.translate(_RAISED)
             line[start:] = [raised if set(raised).isdisjoint(text) else f"^{text}"]
-            note(SUPERSCRIPTS, self.line)
+            note("superscripts")
 
     def data(self, data: str | None) -> None:
         if data is None:

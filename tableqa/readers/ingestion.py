@@ -35,10 +35,12 @@ from tableqa.readers import (
 )
 from tableqa.readers import credit as credit_of
 from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
+from tableqa.readers.doubts import note_doubts
 from tableqa.readers.own_data import ONLY_SPLIT, OwnData
 from tableqa.readers.reader import Credit, Tolerant, cannot_open
 from tableqa.readers.record_forms import PARTS
 from tableqa.readers.rejections import Problem, Rejections
+from tableqa.readers.report import Report, about_columns, in_record, noting
 
 ROWS = 1_000
 """Rows that are read at once, and tables that are remembered as written."""
@@ -111,6 +113,7 @@ class ReadResult:
     problems: list[Problem] = field(default_factory=list)
     cause: Problem | None = None
     whole: bool = True
+    report: Report = field(default_factory=Report)
 
 
 def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda number: None) -> ReadResult:
@@ -121,7 +124,7 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
         checksum = checksum_of(reader.files(path, tables), request.limit, fields)
         if checksum in request.known:
             return ReadResult(checksum)
-        with Rows.written(Path(request.rows)) as rows:
+        with Rows.written(Path(request.rows)) as rows, noting() as notes:
             numbered = list(
                 add_outcomes(rows, rejections, checked(reader, path, tables, request.limit), path, progress)
             )
@@ -136,12 +139,15 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
             rejections.write(Path(request.rest), reader.rest_form if isinstance(reader, Tolerant) else "")
         read = ReadResult(checksum, fields, number=rows.number, numbered=numbered, whole=rejections.whole)
         read.rejected, read.problems, read.cause = rejections.number, rejections.first, rejections.cause
+        read.report = notes.report(rows.number, rejections.number, rejections.whole)
         if rows.number and rejections.whole:
             read.credit = credit_of(reader, path, tables)
             if isinstance(reader, Sifting):
                 read.left_out = reader.left_out(path, tables, request.limit)
             if isinstance(reader, Describing):
                 read.read_as = reader.read_as(path, tables)
+        read.report.read_as = read.read_as or about_columns(notes.columns)
+        read.report.left_out = read.left_out
         return read
 
 
@@ -203,15 +209,18 @@ class Rows:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             yield cls(file)
 
-    def add(self, example: Example) -> None:
+    def add(self, example: Example) -> bool:
+        """Add an example. Returns whether its table is a new one."""
         digest = example.table.digest()
         row = [example.id, example.question, list(example.answers), example.beside(), digest]
-        if digest not in self._tables:
+        is_new = digest not in self._tables
+        if is_new:
             row.append(json.dumps(example.table.to_dict()))
             self._tables[digest] = None
             if len(self._tables) > ROWS:
                 self._tables.popitem(last=False)
         self.write(row)
+        return is_new
 
     def write(self, row: Any) -> None:
         """Add a row of another kind."""
@@ -248,11 +257,12 @@ def add_outcomes(
     path: Path,
     progress: Callable[[int], None],
 ) -> Iterator[str]:
-    """Add each record to the rows or to the rejections. Yields the ids that got a number."""
+    """Add each record to the rows or to the rejections, and note what is doubtful. Yields the ids that got a number."""
     for number, outcome in enumerate(outcomes):
         if number % ROWS == 0:
             progress(number)
         if isinstance(outcome, Rejected):
+            in_record(outcome.error.line or 0, "")
             rejections.add(outcome)
             continue
         if len(outcome.id) > LONGEST_ID:
@@ -260,7 +270,7 @@ def add_outcomes(
                 "the id {id!r}… is longer than {longest} characters", id=outcome.id[:40], longest=LONGEST_ID
             )
             raise ReaderError(path, None, what, phrase("Shorten it"))
-        rows.add(outcome)
+        note_doubts(outcome, rows.add(outcome))
         if published_id(outcome) is not None:
             yield outcome.id
 

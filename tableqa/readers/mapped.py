@@ -115,6 +115,7 @@ def mapped_example(
         answers,
         {**meta, **further},
         context=context_of(fields.place, text=passage or ""),
+        columns=taken,
     )
 
 

@@ -4,8 +4,7 @@ docs/reference/readers.md describes the forms and what is decided for each.
 """
 
 import dataclasses
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,20 +12,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tableqa.answers import are_sentences
 from tableqa.examples import Example
 from tableqa.foreign_values import in_column
-from tableqa.language import gettext_noop, grouped, joined, phrase, sentence, word
+from tableqa.language import gettext_noop, joined, phrase, word
 from tableqa.on_disk import Shelf
 from tableqa.readers import arrow, hub_folder, wikisql
 from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
 from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
-from tableqa.readers.delimited import QUOTES, named_rows, read_delimited
-from tableqa.readers.html_tables import STRUCK, SUPERSCRIPTS
+from tableqa.readers.delimited import named_rows, read_delimited
+from tableqa.readers.header_rows import check_header_row, names_header, with_header
 from tableqa.readers.mapped import retitled, table_from, text_in
-from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, noting, only_file
+from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, only_file
 from tableqa.readers.record_forms import (
     JSON_SUFFIXES,
     PARTS,
@@ -35,7 +33,6 @@ from tableqa.readers.record_forms import (
     answers_in,
     file_named,
     is_json,
-    looks_like_list,
     parts_of,
     questions_in,
     records_inside,
@@ -51,6 +48,7 @@ from tableqa.readers.records import (
     passage_of,
     plain,
 )
+from tableqa.readers.report import about_columns, note
 from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
@@ -60,7 +58,7 @@ from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, st
 from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
 
-OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator")
+OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator", "header_row")
 """What can be said of a file beside the names of its columns."""
 ONLY_SPLIT = "only_split"
 """The option of the one split of a dataset that is read."""
@@ -69,38 +67,11 @@ REQUIRED = (gettext_noop("question"), gettext_noop("table"))
 """Parts without which there is no example."""
 MOST_FOR_ENCODING = 5_000
 """Records whose table files are compared to guess their encoding."""
-MOST_FOR_ANSWERS = 1_000
-"""Records whose answers are looked through for a separator."""
 MOST_COMPARED = 50
 """Records of which the names of fields are collected: those of JSON may differ."""
 
 _HITAB_TABLES = ("tables/raw", "raw", "tables/hmt", "hmt")
 """Folders of table files in HiTab, whose questions name only the files."""
-_READ_AS_LISTS = gettext_noop("Answers such as {answer!r} are read as lists ({number} of the first {most}).")
-_READ_AS_TEXT = gettext_noop(
-    "Answers such as {answer!r} are read as text, not as lists ({number} of the first {most})."
-)
-_READ_AS_ONE = gettext_noop(
-    "Answers with “;” are read as one answer each, such as {answer!r} ({number} of the first {most})."
-)
-_NO_HEADER = gettext_noop(
-    "The first row of a table is its header. Names are empty or numbers in {number} of the first {most} "
-    "tables, such as {name!r}."
-)
-_CHANGES: Mapping[str, str] = {
-    SUPERSCRIPTS: gettext_noop(
-        "Superscripts are written as in 3² or 3^a: {number} in the tables of the first {most} records."
-    ),
-    STRUCK: gettext_noop(
-        "Struck-out texts are left out: {number} in the tables of the first {most} records."
-    ),
-    QUOTES: gettext_noop(
-        "Quotes that would join rows are read as text: {number}, the first in line {line}. "
-        "If one field spans the lines, put every field in quotes."
-    ),
-}
-_NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3}")
-_DATES = phrase("Dates are read as 2024-05-01, or as 2024-05 and 2024 where cells show no more.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +92,8 @@ class Layout:
 class Sheets:
     """The sheets of a workbook as tables, each read once; none where the questions are no workbook."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, header_row: str = "") -> None:
+        self._header_row = header_row
         workbook = Workbook(path) if is_workbook(path) else None
         self.names = workbook.sheet_names if workbook else []
         # Excel knows no capitals in names.
@@ -134,12 +106,9 @@ class Sheets:
     def __getitem__(self, name: str) -> Table:
         """The table of a sheet; KeyError, and ReaderError where it cannot be read."""
         if name.casefold() not in self._tables:
-            self._tables[name.casefold()] = table_of_sheet(self.sheet(name))
+            table = table_of_sheet(self._sheets[name.casefold()]())
+            self._tables[name.casefold()] = with_header(table, self._header_row)
         return self._tables[name.casefold()]
-
-    def sheet(self, name: str) -> Sheet:
-        """A sheet as it is; KeyError and ReaderError as for its table."""
-        return self._sheets[name.casefold()]()
 
 
 @dataclass(eq=False)
@@ -147,8 +116,8 @@ class OwnData(TolerantReader):
     """The reader "own"; see `tableqa.readers.reader.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`), as are the
-    options `separator`, `encoding`, `table_encoding` and `answer_separator`. A column that no part is made of goes into
-    meta. An id that repeats is refused; without a column of ids an example has the number of its record.
+    options `separator`, `encoding`, `table_encoding`, `answer_separator` and `header_row`. A column that no part is made of
+    goes into meta. An id that repeats is refused; without a column of ids an example has the number of its record.
     """
 
     name: str = "own"
@@ -173,6 +142,7 @@ class OwnData(TolerantReader):
             )
         separator = (fields.get("separator") or ",").replace("\\t", "\t")
         check_separator(separator)
+        check_header_row(fields.get("header_row", ""))
         if fields.get("separator"):
             fields = {**fields, "separator": separator}
         if absent := [part for part in REQUIRED if fields.get(part) == ""]:
@@ -264,21 +234,13 @@ class OwnData(TolerantReader):
             if first and _is_no_passage(in_column(first.value, columns.get("context"))):
                 del columns["context"]
             encoding = self._table_encoding(questions, folder)
-            library = _library(questions, folder, encoding)
-            notes = _about_sheets(self._table_names(questions, MOST_COMPARED), library, Sheets(questions))
             of_tables = encoding.sentence()
-            answers = self._about_answers(questions)
-            tables_read: dict[int, Table] = {}
-            with noting() as changes, suppress(ReaderError):  # reading tells the problems
-                for outcome in islice(self._of_questions(questions, folder), MOST_COMPARED):
-                    if isinstance(outcome, Example):
-                        tables_read[id(outcome.table)] = outcome.table
-            headers = [", ".join(table.header) for table in tables_read.values() if _is_doubtful(table)]
-            notes.append(_about(_NO_HEADER, headers, len(tables_read)))
-            notes += [_about(note, changes.get(kind, []), MOST_COMPARED) for kind, note in _CHANGES.items()]
-        named = ", ".join(f"{part} = {name}" for part, name in columns.items())
-        parts = [form, of_tables, phrase("Columns: {columns}.", columns=named) if named else "", answers]
-        return joined([*parts, *notes])
+        return joined([form, of_tables, about_columns(columns)])
+
+    def records_count(self, path: Path, tables: str | Path | None, most: int) -> int:
+        """How many records there are, up to `most`; ReaderError."""
+        with self._opened(path, tables) as (questions, _):
+            return sum(1 for _ in islice(self._each_record(questions), most))
 
     def _texts_of_answers(self, path: Path) -> Iterator[str]:
         """The answers of each record that has a text for them."""
@@ -288,20 +250,6 @@ class OwnData(TolerantReader):
                     value = in_column(record.value, _columns(record, self.fields).get("answers"))
                     if isinstance(value := texts_of_answers(value), str) and value:
                         yield value
-
-    def _about_answers(self, path: Path) -> str:
-        """Notes on answers that look like lists, and on those with a semicolon where no record shows a separator."""
-        texts = list(islice(self._texts_of_answers(path), MOST_FOR_ANSWERS))
-        listed = [text for text in texts if looks_like_list(text)]
-        are_read = bool(listed) and AnswerLists(lambda: self._texts_of_answers(path)).are_read
-        notes = [_about(_READ_AS_LISTS if are_read else _READ_AS_TEXT, listed, len(texts))]
-        texts = [text for text in texts if not (are_read and looks_like_list(text))]
-        doubtful = [text for text in texts if ";" in text]
-        is_said = self.fields.get("answer_separator") or any("|" in text for text in texts)
-        if doubtful and not is_said and not are_sentences([text] for text in texts):
-            notes.append(_about(_READ_AS_ONE, doubtful, len(texts)))
-            notes.append(phrase("If “;” separates several answers, choose it as their separator."))
-        return joined(notes)
 
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
@@ -314,8 +262,9 @@ class OwnData(TolerantReader):
 
     def _of_questions(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         ids = Ids(path)
-        library = _library(path, tables, self._table_encoding(path, tables))
-        sheets = Sheets(path)
+        header_row = self.fields.get("header_row", "")
+        library = _library(path, tables, self._table_encoding(path, tables), header_row)
+        sheets = Sheets(path, header_row)
         lists = AnswerLists(lambda: self._texts_of_answers(path))
         number = 0
         parts: set[str] = set()
@@ -331,7 +280,7 @@ class OwnData(TolerantReader):
                 example_id = _id(record, columns.get("id"), number)
                 separator = self.fields.get("answer_separator", "")
                 answers = answers_in(record, columns.get("answers"), separator, lists)
-                read = _example(record, columns, example_id, library, sheets, answers)
+                read = _example(record, columns, example_id, library, sheets, answers, header_row)
                 ids.add(example_id, record.place.line, record.place.file)
                 yield read
             except ReaderError as error:
@@ -416,7 +365,11 @@ class OwnData(TolerantReader):
         if hub_folder.is_dataset(path):
             return self._of_dataset(path)
         if is_workbook(path):
-            sheet = _question_sheet(Workbook(path), self.fields)
+            workbook = Workbook(path)
+            sheet = _question_sheet(workbook, self.fields)
+            sheet.note_doubts()
+            if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
+                note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
             if sheet.merged:
                 row, column = sheet.merged[0][0]
                 what = phrase(
@@ -447,6 +400,7 @@ def _example(
     library: TableFiles,
     sheets: Sheets,
     answers: list[str],
+    header_row: str,
 ) -> Example:
     """The example of a record whose columns are known; ReaderError."""
     place, value = record.place, record.value
@@ -459,6 +413,8 @@ def _example(
             further["table"] = file
         else:
             table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
+            if not names_header(value[columns["table"]]):
+                table = with_header(table, header_row)
     except ReaderError as error:
         error.column = columns["table"]
         raise
@@ -480,6 +436,7 @@ def _example(
         answers,
         {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
         context=context_of(place, text=passage or ""),
+        columns=columns,
     )
 
 
@@ -527,7 +484,9 @@ def _form(path: Path, fields: Mapping[str, str]) -> TextForm:
     return text_form(path, fields.get("encoding", ""), fields.get("separator", ""), [*names, *mapped_names])
 
 
-def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> TableFiles:
+def _library(
+    path: Path, tables: str | Path | None, encoding: TableEncoding, header_row: str = ""
+) -> TableFiles:
     """The table files that questions name, looked for around them."""
     inside = path / README if path.is_dir() else path
     folders = folders_around(path, inside, tables, levels_up=0)
@@ -536,7 +495,7 @@ def _library(path: Path, tables: str | Path | None, encoding: TableEncoding) -> 
     of_hitab = (folder / below for folder in folders for below in _HITAB_TABLES)
     folders = [*folders, *(folder for folder in of_hitab if folder.is_dir())]
     suffixes = [suffix for suffix in SUFFIXES if suffix]
-    read = partial(table_in, encoding=encoding)
+    read = partial(table_in, encoding=encoding, header_row=header_row)
     return TableFiles(path, folders, read, field="table", prefix="tables/", suffixes=suffixes)
 
 
@@ -545,51 +504,12 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
     if hub_folder.is_dataset(path):
         return hub_folder.sentence(path, name)
     if is_workbook(path):
-        workbook = Workbook(path)
-        sheet = _question_sheet(workbook, fields)
-        read_as = phrase(
+        return phrase(
             "{file} was read as an Excel file with its questions in the sheet {name!r}.",
             file=path.name,
-            name=sheet.name,
+            name=_question_sheet(Workbook(path), fields).name,
         )
-        return joined([read_as, sheet.about_hidden_rows(), _DATES if workbook.has_dates else ""])
     return "" if is_json(path) else _form(path, fields).sentence(path)
-
-
-def _about_sheets(names: Iterable[tuple[str, int]], library: TableFiles, sheets: Sheets) -> list[str]:
-    """Hidden rows of the sheets that records name as their tables, and dates of those in other files."""
-    notes: dict[str, None] = {}
-    for name, line in names:
-        with suppress(ReaderError):  # reading tells the problems
-            if name in sheets:
-                notes[sheets.sheet(name).about_hidden_rows()] = None
-            elif name.lower().endswith(".xlsx"):
-                workbook = Workbook(library.find(name, line))
-                for sheet in workbook.visible_names[:1]:
-                    notes[workbook.sheet(sheet).about_hidden_rows()] = None
-                notes |= {_DATES: None} if workbook.has_dates else {}
-    return sorted(notes, key=_DATES.__eq__)
-
-
-def _is_doubtful(table: Table) -> bool:
-    """Whether a header has an empty name behind the first one, only numbers, or a number above numbers that is no year."""
-    header, spans = table.header, [span for span in table.spans if span.row == table.header_id]
-    if "" in map(str.strip, header[1:]) and all(span.columns == len(header) for span in spans):
-        return True
-    numbers = [bool(_NUMBER.fullmatch(name)) for name in header]
-    return all(numbers) or any(
-        is_number and not _YEAR.fullmatch(name) and all(_NUMBER.fullmatch(row[at]) for row in table.rows)
-        for at, (name, is_number) in enumerate(zip(header, numbers, strict=True))
-    )
-
-
-def _about(note: str, shown: Sequence[str], most: int) -> str:
-    """A note on some of the texts that were looked through, with the first as an example; "" where there are none."""
-    if not shown:
-        return ""
-    text = shown[0] if len(shown[0]) <= 60 else shown[0][:59] + "…"
-    examples = dict.fromkeys(("answer", "name", "line"), text)
-    return sentence(note, {**examples, "number": grouped(len(shown)), "most": grouped(most)})
 
 
 def _is_no_passage(value: object) -> bool:

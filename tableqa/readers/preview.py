@@ -12,12 +12,14 @@ from tableqa.language import reason_of, with_texts
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
 from tableqa.readers.detection import detected
+from tableqa.readers.doubts import note_doubts
 from tableqa.readers.ingestion import OF_FILES, ReadRequest, unpacking
 from tableqa.readers.losses import columns_of, losses
 from tableqa.readers.own_data import OPTIONS, REQUIRED, Layout, OwnData
 from tableqa.readers.reader import Credit
 from tableqa.readers.record_forms import PARTS, guessed
 from tableqa.readers.rejections import Problem, described
+from tableqa.readers.report import Report, about_columns, in_record, noting
 from tableqa.readers.split_names import split_in_name
 from tableqa.tables import Table
 
@@ -25,8 +27,10 @@ SHOWN = 5
 """Examples of a preview."""
 MOST_ROWS = 8
 """Rows of the table of an example."""
-MOST_READ = 200
-"""Records that are read for them, where many have problems."""
+MOST_READ = 100
+"""Records that are read for them and for the report."""
+MOST_COUNTED = 50_000
+"""Records of a person's own data that are counted."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Preview:
     fields    the names of columns and the options that differ from what is detected; what an import takes
     problems  of the records that were read for the preview
     losses    what the import would not keep
+    report    of the first `MOST_READ` records
     rows      of the table of each example: the example has only the first `MOST_ROWS`
     has_ids   whether the records have ids of their own
     continues name of the source whose rejected records the file holds; "" where they have no ids of their own
@@ -52,6 +57,7 @@ class Preview:
     continues: str = ""
     losses: Sequence[str] = ()
     rows: Sequence[int] = ()
+    report: Report = field(default_factory=Report)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ def preview(request: ReadRequest, progress: Callable[[int], None] = lambda numbe
                 read, layout, fields = _with_columns(request, read, path, tables)
             elif isinstance(read, Mapped) and fields:
                 read = read.with_fields(fields)
-            problems, examples = _first(read, path, tables, request.shown)
+            problems, examples, report = _first(read, path, tables, request.shown)
             credit = credit_of(read, path, tables)
             read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
         except (ReaderError, ValueError) as error:
@@ -96,10 +102,11 @@ def preview(request: ReadRequest, progress: Callable[[int], None] = lambda numbe
             [example.over(first_rows(example.table)) for example in examples],
             problems,
             credit,
-            printable(with_texts(read_as, request.shown)),
+            printable(with_texts(read_as or about_columns(report.columns), request.shown)),
             has_ids=not isinstance(read, OwnData) or "id" in layout.parts,
             losses=losses(name, split_in_name(path), _columns_kept(layout, examples)),
             rows=[len(example.table.rows) for example in examples],
+            report=report,
         )
 
 
@@ -119,18 +126,31 @@ def _columns_kept(layout: Layout, examples: Sequence[Example]) -> set[str]:
 
 def _first(
     read: Reader, path: Path, tables: Path | None, shown: Callable[[str], str]
-) -> tuple[tuple[Problem, ...], tuple[Example, ...]]:
-    """The problems and the examples of the first records."""
+) -> tuple[tuple[Problem, ...], tuple[Example, ...], Report]:
+    """The problems of the first records, the first examples, and the report of these records."""
     problems: list[Problem] = []
     examples: list[Example] = []
-    for outcome in islice(checked(read, path, tables, SHOWN), MOST_READ):
-        if isinstance(outcome, Rejected):
-            problems.append(described(outcome.error, shown))
-        else:
-            examples.append(outcome)
-        if len(examples) == SHOWN:
-            break
-    return tuple(problems), tuple(examples)
+    seen: set[str] = set()
+    good = 0
+    with noting() as notes:
+        outcomes = checked(read, path, tables)
+        for outcome in islice(outcomes, MOST_READ):
+            if isinstance(outcome, Rejected):
+                in_record(outcome.error.line or 0, "")
+                problems.append(described(outcome.error, shown))
+                continue
+            good += 1
+            note_doubts(outcome, outcome.table.digest() not in seen)
+            seen.add(outcome.table.digest())
+            if len(examples) < SHOWN:
+                examples.append(outcome)
+    report = notes.report(good, len(problems))
+    if report.records == MOST_READ and isinstance(read, OwnData):
+        report.records = read.records_count(path, tables, MOST_COUNTED)
+        report.is_counted = report.records < MOST_COUNTED
+    elif next(outcomes, None) is not None:
+        report.records, report.is_counted = report.records + 1, False
+    return tuple(problems), tuple(examples), report
 
 
 def _with_columns(
@@ -158,7 +178,7 @@ def _differing_options(
     """The options that have to be said because they are not what is detected."""
     if not options:
         return {}
-    usual = {"answer_separator": "|"}
+    usual = {"answer_separator": "|", "header_row": "1"}
     with suppress(ReaderError):  # what cannot be detected is said
         layout = own.layout(path, tables)
         separator = layout.separator.replace("\t", "\\t")

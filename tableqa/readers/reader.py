@@ -4,7 +4,6 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from tableqa.examples import Example
 from tableqa.language import grouped, phrase, word
 from tableqa.on_disk import Shelf
+from tableqa.readers.report import in_record
+from tableqa.readers.report import note as note
 from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT
 
 MAX_TABLE_BYTES = 64 * 1024 * 1024
@@ -27,24 +28,6 @@ START = 4096
 """Bytes by which a workbook or an archive is recognised."""
 
 csv.field_size_limit(MAX_TABLE_BYTES)  # of the process: a field may hold a table
-
-
-_NOTES: ContextVar[dict[str, list[str]]] = ContextVar("notes")
-
-
-@contextmanager
-def noting() -> Iterator[dict[str, list[str]]]:
-    """What is read within the block in another way than it is written: lines by the kind."""
-    token = _NOTES.set({})
-    try:
-        yield _NOTES.get()
-    finally:
-        _NOTES.reset(token)
-
-
-def note(kind: str, line: int) -> None:
-    """Add a line to those that `noting` collects."""
-    _NOTES.get({}).setdefault(kind, []).append(str(line))
 
 
 class ReaderError(ValueError):
@@ -297,6 +280,7 @@ def outcomes_of_rows(
         try:
             made = make(line, row)
             ids.add(made.id, line)
+            in_record(line, made.id)
         except ReaderError as error:
             yield Rejected(error, row)
             continue

@@ -16,6 +16,7 @@ from tableqa.language import phrase
 from tableqa.readers.mapped import USUAL, is_table_text
 from tableqa.readers.reader import start_of
 from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
+from tableqa.readers.report import note
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "id": (*USUAL["id"], "qid", "idx", "index", "nr", "feta_id"),
@@ -222,6 +223,7 @@ class AnswerLists:
         if not looks_like_list(text) or not self.are_read:
             return None
         value = list_in(text)
+        note("lists" if value is not None else "no_lists", text)
         if value is None:
             what = phrase(
                 "{field} begins and ends like a list, and is none: {text!r}", field=column, text=text[:60]
@@ -238,6 +240,8 @@ def answers_in(record: Fields, column: str | None, separator: str, lists: Answer
         return []
     if isinstance(value, str):
         members = lists.of(record, column, value)
+        if members is None and (separator or "|") in value:
+            note("split", value)
         value = [text.strip() for text in value.split(separator or "|")] if members is None else members
     whole = value if isinstance(value, list) else [value]
     return Fields(record.place, {column: whole}).texts(column)

@@ -35,6 +35,7 @@ from tableqa.readers.reader import (
     start_of,
     unparted_hint,
 )
+from tableqa.readers.report import in_record
 from tableqa.tables import HEADER, Table, TableError
 
 MAX_RECORD_BYTES = MAX_TABLE_BYTES
@@ -779,10 +780,13 @@ def example(
     program: Mapping[str, Any] | None = None,
     context: Context | None = None,
     history: list[Turn] | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Example:
-    """An Example, or the ReaderError that names the place of what cannot be one."""
+    """An Example, or the ReaderError that names the place of what cannot be one. columns: of its parts, for a report."""
     with _naming(place):
-        return Example(id, question, table, answers, meta, program, context, history or [])
+        made = Example(id, question, table, answers, meta, program, context, history or [])
+    in_record(place.line, id, columns)
+    return made
 
 
 def turn_of(place: Place, question: str, answers: list[str]) -> Turn:

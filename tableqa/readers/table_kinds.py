@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tableqa.language import grouped, phrase
 from tableqa.readers.delimited import read_delimited, table_of_rows
+from tableqa.readers.header_rows import with_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.mapped import markdown_rows, table_from
 from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
@@ -41,8 +42,14 @@ def check_kind(place: Place, name: str, suffixes: tuple[str, ...] = SUFFIXES) ->
         )
 
 
-def table_in(path: Path, encoding: TableEncoding) -> Table:
-    """The table of a file; its separator is detected. ReaderError."""
+def table_in(path: Path, encoding: TableEncoding, header_row: str = "") -> Table:
+    """The table of a file; its separator is detected. header_row: of files that do not name it. ReaderError."""
+    table = _table_in(path, encoding)
+    says_header = suffix_of(path.name) in (*_MARKDOWN, *_JSON_LINES, ".json")
+    return table if says_header else with_header(table, header_row)
+
+
+def _table_in(path: Path, encoding: TableEncoding) -> Table:
     if is_workbook(path):
         workbook = Workbook(path)
         names = workbook.visible_names

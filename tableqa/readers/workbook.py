@@ -2,7 +2,7 @@
 
 python-calamine reads values, merged cells and the visibility of sheets. What it leaves out is read from the sheet's XML, in
 one pass that keeps no tree: the number formats, errors such as #N/A, formulas that were never calculated, which it gives as
-empty cells, and hidden rows.
+empty cells, and hidden rows and columns.
 """
 
 import datetime
@@ -21,7 +21,8 @@ from xml.parsers import expat
 from tableqa.language import grouped, phrase, reason_of
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open
-from tableqa.tables import Span, Table
+from tableqa.readers.report import note
+from tableqa.tables import MAX_COLUMNS, Span, Table
 
 MAX_PARTS = 10_000
 """Files in the archive that a workbook is."""
@@ -44,7 +45,7 @@ _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
 _DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
 """How a date is written of which a format without a time shows only these parts."""
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
-_BUILT_IN_DATES = {f"number {number} of Excel" for number in (*range(14, 23), *range(45, 48))}
+_DATES = datetime.date, datetime.time, datetime.timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +59,25 @@ class Sheet:
     """Corners of the merged ranges, as (row, column) from 0."""
     hidden_rows: list[int] = field(default_factory=list)
     """Numbers of the rows from 1 that a filter or a person hid and that have cells. They are read like others."""
+    hidden_columns: list[int] = field(default_factory=list)
+    """The same of columns."""
+    dates: list[int] = field(default_factory=list)
+    """The number of the row of each date."""
 
-    def about_hidden_rows(self) -> str:
-        """For the person who imports: how many rows are hidden, and the first; "" where none is."""
-        if not self.hidden_rows:
-            return ""
-        return phrase(
-            "Hidden rows are read as well: {number} in {file}, sheet {name!r}, the first is row {row}.",
-            number=grouped(len(self.hidden_rows)),
-            file=self.path.name,
-            name=self.name,
-            row=self.hidden_rows[0],
-        )
+    def note_doubts(self) -> None:
+        """Note hidden rows and columns and dates of a sheet that is read."""
+        place = f"{self.path.name}, {self.name}"
+        for kind, rows in (("hidden_rows", self.hidden_rows), ("dates", self.dates)):
+            if rows:
+                note(kind, place, len(rows), line=rows[0])
+        if self.hidden_columns:
+            first = cell_name(0, self.hidden_columns[0] - 1)
+            note("hidden_columns", f"{place}, {first}", len(self.hidden_columns), line=1)
 
 
 def table_of_sheet(sheet: Sheet) -> Table:
     """The table of a sheet whose first row is the header; merged cells are its spans. ReaderError."""
+    sheet.note_doubts()
     table = table_of_rows(sheet.path, enumerate(sheet.rows, start=1))
     lines = (table.header_id, *table.row_ids)
     spans = [
@@ -116,16 +120,6 @@ class Workbook:
             raise cannot_open(self.path, error) from error
 
     @property
-    def has_dates(self) -> bool:
-        """Whether a style of cells shows dates or times."""
-        return any(
-            code in _BUILT_IN_DATES
-            or (not _BUILT_IN_OTHER.fullmatch(code) and _DATE_SIGN.search(_QUOTED.sub("", code)))
-            for code in self._formats
-            if code not in _GENERAL
-        )
-
-    @property
     def sheet_names(self) -> list[str]:
         """Names of the sheets in their order, hidden ones too."""
         return list(self._book.sheet_names)
@@ -154,7 +148,9 @@ class Workbook:
         ]
         rows = _trimmed(rows)
         hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
-        return Sheet(self.path, name, rows, merged, hidden)
+        columns = [at + 1 for at in cells.hidden_columns if any(row[at] for row in rows if at < len(row))]
+        dates = [i for i, row in enumerate(values, start=1) for value in row if isinstance(value, _DATES)]
+        return Sheet(self.path, name, rows, merged, hidden, columns, dates)
 
     def _check_sizes(self) -> None:
         parts = self._archive.infolist()
@@ -256,6 +252,7 @@ class _Cells:
     def __init__(self, fault: Callable[[int, int, str, str], ReaderError], formats: list[str]) -> None:
         self.formats: dict[tuple[int, int], str] = {}
         self.hidden_rows: list[int] = []
+        self.hidden_columns: list[int] = []
         self._fault = fault
         self._codes = {str(number): code for number, code in enumerate(formats) if code not in _GENERAL}
         self._row = self._column = -1
@@ -273,6 +270,9 @@ class _Cells:
             self._column = -1
             if attributes.get("hidden") in ("1", "true"):
                 self.hidden_rows.append(self._row)
+        elif name == "col" and attributes.get("hidden") in ("1", "true"):
+            last = min(int(attributes["max"]), MAX_COLUMNS)
+            self.hidden_columns += range(int(attributes["min"]) - 1, last)
         elif name == "f":
             self._awaits_value, self._is_value = True, False
         elif name in ("v", "is"):

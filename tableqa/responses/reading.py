@@ -19,11 +19,14 @@ from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, add_outcome
 from tableqa.readers.mapped import mapped_example
 from tableqa.readers.reader import Credit, Names, ReaderError, Rejected
 from tableqa.readers.rejections import Rejections
+from tableqa.readers.report import in_record, note, noting
 from tableqa.responses import TOOLS
 from tableqa.responses.export import CheckedTask, Task
 
 OPTIONS = ("choice", "multi_choice", "rank")
 """Natures of fields whose values are options: an accent has one spelling there."""
+_SHARED = ("all", "unknown", "anonymous")
+"""Names that tools write where people share annotations, such as doccano's `all.jsonl`, or where nobody is named."""
 _CORRECT = phrase("Correct it")
 
 
@@ -40,6 +43,7 @@ def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambd
         Rejections(request.shown, request.by_command) as rejections,
         Rows.written(Path(request.rows)) as rows,
         Rows.written(examples_of(request.rows)) as examples,
+        noting() as notes,
     ):
         outcomes = _outcomes(request, rows)
         numbered = list(add_outcomes(examples, rejections, outcomes, path, progress))
@@ -50,6 +54,7 @@ def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambd
             numbered=numbered,
             rejected=rejections.number,
             problems=[replace(one, file=Path(one.file).name) for one in rejections.first],
+            report=notes.report(rows.number),
         )
 
 
@@ -66,6 +71,7 @@ def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejected]:
                 problems.append(error)
         checked = replace(task, example=example.id if example else "")
         rows.write(to_json(checked, CheckedTask))
+        in_record(task.data.place.line, task.id)
         yield from (Rejected(error, {}) for error in problems)
         if example is not None:
             yield example
@@ -75,6 +81,8 @@ def _storable(task: Task, problems: list[ReaderError]) -> Task:
     """The task with names and options in normal form. What cannot be stored is noted as a problem, and escaped."""
     responses = []
     for given in task.responses:
+        if given.person.casefold() in _SHARED:
+            note("shared", given.person)
         values = {
             name: normal(value) if given.natures.get(name) in OPTIONS else value
             for name, value in given.values.items()

@@ -506,6 +506,7 @@ API: dict[str, dict[str, Call]] = {
     "api_batch_state": {"post": (the_batch, {"action": "pause"}, MANAGE, Permission.SET_UP)},
     "api_batch_change": {"post": (the_batch, {"terms": {"overlap": 4}}, MANAGE, Permission.SET_UP)},
     "api_items": {"get": (the_project, None, PROGRESS, Permission.SEE_PROGRESS)},
+    "api_sources": {"get": (the_project, None, PROGRESS, Permission.SEE_PROGRESS)},
     "api_batch_accounts": {"get": (the_batch, None, MANAGE, Permission.SET_UP)},
     "api_batch_shares": {
         "post": (

@@ -290,8 +290,9 @@ def test_the_preview_of_the_corrected_rest_suggests_name_and_licence_of_its_sour
 def test_a_check_lists_the_problems_of_all_records_and_imports_nothing_before_the_choice(
     mara: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
-    good = "".join(f"{n};Wer {n}?;Ann;cup.csv\n" for n in range(1, 9))
-    url = uploaded(mara, f"Nr;Frage;Gold;Tabelle\n{good}9;Wer fehlte?;Bob;fehlt.csv\n")
+    number = preview.MOST_READ
+    good = "".join(f"{n};Wer {n}?;Ann;cup.csv\n" for n in range(1, number + 1))
+    url = uploaded(mara, f"Nr;Frage;Gold;Tabelle\n{good}{number + 1};Wer fehlte?;Bob;fehlt.csv\n")
     page = mara.get(url)
     assert "fehlt.csv" not in text(page)
     with django_capture_on_commit_callbacks(execute=True):
@@ -300,12 +301,13 @@ def test_a_check_lists_the_problems_of_all_records_and_imports_nothing_before_th
 
     words = text(mara.get(reverse("job", args=[check.public_id])))
 
-    assert "fragen.csv 10 Tabelle the table fehlt.csv is not in" in words
-    assert "Import the 8 good records" in words
+    assert f"fragen.csv {number + 2} Tabelle the table fehlt.csv is not in" in words
+    assert f"Import the {number} good records" in words
+    assert f"{number + 1} records. 1 record has a problem." in words
     assert not Source.objects.filter(name="fragen").exists()
     with django_capture_on_commit_callbacks(execute=True):
         mara.post(reverse("import_good_only", args=[check.public_id]))
-    assert Source.objects.get(name="fragen").examples_count == 8
+    assert Source.objects.get(name="fragen").examples_count == number
 
 
 def test_a_check_without_problems_leads_to_the_import(

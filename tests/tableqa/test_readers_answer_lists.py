@@ -10,7 +10,7 @@ import pytest
 
 from tableqa import Example
 from tableqa.readers import READERS, ReaderError, Rejected, checked
-from tableqa.readers.own_data import OwnData
+from tests.tableqa.reports import findings_of
 
 
 def file_of(folder: Path, *answers: str) -> Path:
@@ -28,12 +28,6 @@ def outcomes(path: Path) -> list[tuple[str, ...] | str]:
         outcome.answers if isinstance(outcome, Example) else outcome.error.what
         for outcome in checked(READERS["own"], path)
     ]
-
-
-def notes(path: Path) -> str:
-    own = READERS["own"]
-    assert isinstance(own, OwnData)
-    return own.read_as(path)
 
 
 LISTS = {
@@ -58,8 +52,9 @@ def test_each_form_of_a_list_is_its_members(tmp_path: Path, text: str) -> None:
     path = file_of(tmp_path, text)
 
     assert outcomes(path) == [LISTS[text]]
-    assert f"Answers such as {text!r}"[:60] in notes(path)
-    assert "are read as lists (1 of the first 1)." in notes(path)
+    finding = findings_of(path)["lists"]
+    assert (finding.number, finding.line, finding.record) == (1, 2, "1")
+    assert finding.text[:50] == text[:50].replace("\n", "↵")
 
 
 def test_all_forms_are_read_in_one_column(tmp_path: Path) -> None:
@@ -80,6 +75,8 @@ def test_what_looks_like_a_list_in_a_column_of_lists_and_is_none_is_a_problem(
         ("Bob",),
         (),
     ]
+    finding = findings_of(path)["no_lists"]
+    assert (finding.number, finding.line, finding.text) == (1, 3, text)
 
 
 def test_a_list_with_a_missing_member_is_a_problem(tmp_path: Path) -> None:
@@ -106,15 +103,17 @@ def test_a_column_of_texts_keeps_its_brackets(tmp_path: Path, texts: list[str]) 
     path = file_of(tmp_path, *texts)
 
     assert outcomes(path) == [(text,) for text in texts]
-    assert ("read as text, not as lists" in notes(path)) is any(text.endswith("]") for text in texts)
-    assert "are read as lists" not in notes(path)
+    findings = findings_of(path)
+    like_lists = [text for text in texts if text.endswith("]")]
+    assert (findings["texts_like_lists"].number if "texts_like_lists" in findings else 0) == len(like_lists)
+    assert "lists" not in findings
 
 
 def test_numbers_in_brackets_are_lists_where_every_answer_is_one(tmp_path: Path) -> None:
     path = file_of(tmp_path, "[1]", "", "[2]")
 
     assert outcomes(path) == [("1",), (), ("2",)]
-    assert "Answers such as '[1]' are read as lists (2 of the first 2)." in notes(path)
+    assert findings_of(path)["lists"].number == 2
 
 
 def test_a_list_at_the_end_of_a_column_decides_for_its_start(tmp_path: Path) -> None:

@@ -14,12 +14,10 @@ from tableqa import Table
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.html_tables import (
     MAX_HTML,
-    STRUCK,
-    SUPERSCRIPTS,
     HtmlTableError,
     html_table,
 )
-from tableqa.readers.reader import noting
+from tableqa.readers.report import noting
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Span
 
@@ -276,4 +274,6 @@ def test_superscripts_and_struck_out_texts_are_counted() -> None:
             html_table(page)
     html_table(page)
 
-    assert outer == inner == {SUPERSCRIPTS: ["1", "1"], STRUCK: ["1"]}
+    for notes in (outer, inner):
+        findings = notes.report(1).findings
+        assert [(each.kind, each.number) for each in findings] == [("superscripts", 2), ("struck", 1)]

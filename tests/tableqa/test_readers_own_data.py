@@ -11,8 +11,8 @@ import pytest
 
 from tableqa import Example
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
-from tableqa.readers.own_data import OwnData
 from tableqa.readers.record_forms import guessed
+from tests.tableqa.reports import findings_of, report_of
 
 TABLE = [["Name", "Wins"], ["Ann", "3"], ["Bob", "4"]]
 OBJECTS = [{"Name": "Ann", "Wins": 3}, {"Name": "Bob", "Wins": 4}]
@@ -99,41 +99,30 @@ def test_a_german_spreadsheet_with_its_tables_beside_is_read(tmp_path: Path) -> 
     ]
 
 
-NOTE = (
-    "Answers with “;” are read as one answer each, such as {answer} ({number} of the first {most}). "
-    "If “;” separates several answers, choose it as their separator."
-)
-
-
-def read_as(path: Path, **fields: str) -> str:
-    own = READERS["own"]
-    assert isinstance(own, OwnData)
-    return own.with_fields(fields).read_as(path)
-
-
 def test_answers_with_a_semicolon_in_quotes_are_one_answer_each_with_a_note(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("Name\nAnn\n")
     path = text(tmp_path, "q.csv", 'question;answers;table\nwho?;"Ann; Bob";t.csv\nwhere?;Rome;t.csv\n')
 
     assert [example.answers for example in READERS["own"](path)] == [("Ann; Bob",), ("Rome",)]
-    assert read_as(path).endswith(NOTE.format(answer="'Ann; Bob'", number=1, most=2))
+    (said,) = report_of(path).sentences()
+    assert said == (
+        "Answers with “;” or “|”, read as one answer: 1 (the first: line 2, record 1, Ann; Bob). "
+        "If the sign separates several answers, choose it as their separator."
+    )
 
 
-@pytest.mark.parametrize("separator", [";", "|"])
-def test_answers_with_a_semicolon_need_no_note_once_their_separator_is_chosen(
-    tmp_path: Path, separator: str
-) -> None:
+def test_answers_that_a_chosen_separator_parts_are_counted(tmp_path: Path) -> None:
     path = lines(tmp_path, {"question": "who?", "answer": "Ann; Bob", "table": TABLE})
 
-    assert "read as one answer each" not in read_as(path, answer_separator=separator)
+    findings = findings_of(path, answer_separator=";")
+
+    assert (list(findings), findings["split"].number) == (["split"], 1)
 
 
 @pytest.mark.parametrize(
     "answers",
     [
         ["Ann", "Rome"],
-        [["Ann; Bob"], '["Ann; Bob"]'],
-        ["Ann; Bob", "Ann|Bob"],
         [3, None, ""],
         ["Ann won the first cup and the second one, too, in Rome; Bob won none of them at all, nor did Cy."],
     ],
@@ -141,7 +130,7 @@ def test_answers_with_a_semicolon_need_no_note_once_their_separator_is_chosen(
 def test_answers_without_doubt_about_their_separator_have_no_note(tmp_path: Path, answers: list[Any]) -> None:
     records = [{"question": "who?", "answer": answer, "table": TABLE} for answer in answers]
 
-    assert "read as one answer each" not in read_as(lines(tmp_path, *records))
+    assert "separators" not in findings_of(lines(tmp_path, *records))
 
 
 def test_columns_of_any_name_are_told(tmp_path: Path) -> None:

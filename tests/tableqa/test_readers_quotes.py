@@ -11,14 +11,11 @@ from typing import Literal
 import pytest
 
 from tableqa.readers import READERS
-from tableqa.readers.delimited import QUOTES, read_delimited
+from tableqa.readers.delimited import read_delimited
 from tableqa.readers.own_data import OwnData
-from tableqa.readers.reader import ReaderError, noting
-
-NOTE = (
-    "Quotes that would join rows are read as text: 1, the first in line 3. "
-    "If one field spans the lines, put every field in quotes."
-)
+from tableqa.readers.reader import ReaderError
+from tableqa.readers.report import noting
+from tests.tableqa.reports import report_of
 
 
 def rows_of(folder: Path, text: str, separator: str) -> list[list[str]]:
@@ -46,7 +43,8 @@ def test_questions_with_quotes_at_their_edges_stay_as_many(tmp_path: Path, separ
 
     assert [example.question for example in read] == questions
     assert [example.id for example in read] == ["q0", "q1", "q2", "q3", "q4"]
-    assert (NOTE in own.read_as(path)) is True
+    (finding,) = report_of(path).findings
+    assert (finding.kind, finding.number, finding.line) == ("quotes", 1, 3)
 
 
 def test_a_table_file_with_quotes_at_its_edges_keeps_its_rows(tmp_path: Path) -> None:
@@ -76,7 +74,7 @@ def test_what_a_program_quoted_is_read_as_it_was(
 
     with noting() as notes:
         assert [fields for _, fields in read_delimited(path, separator)] == rows
-    assert QUOTES not in notes
+    assert not notes.report(1).findings
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -121,4 +119,5 @@ def test_lines_are_counted_and_named_where_they_were_joined(tmp_path: Path) -> N
 
     with noting() as notes:
         assert [line for line, _ in read_delimited(path, "\t")] == [1, 2, 3, 4, 5]
-    assert notes == {QUOTES: ["3"]}
+    (finding,) = notes.report(1).findings
+    assert (finding.kind, finding.number, finding.line, finding.text) == ("quotes", 1, 3, "a.tsv")

@@ -1,4 +1,4 @@
-"""What the preview says of tables: superscripts, struck-out texts, and headers that are probably none."""
+"""What the report says of tables: superscripts, struck-out texts, and headers that are probably none."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tableqa.readers import READERS
-from tableqa.readers.own_data import OwnData
+from tests.tableqa.reports import findings_of
 
 PAGE = "<table><tr><th>A<th>B</tr><tr><td>3<sup>2</sup><td><s>5</s> 6</tr></table>"
 
@@ -21,29 +20,17 @@ def lines(folder: Path, *tables: Any) -> Path:
     return path
 
 
-def notes(path: Path) -> str:
-    own = READERS["own"]
-    assert isinstance(own, OwnData)
-    return own.read_as(path)
-
-
-def test_superscripts_and_struck_out_texts_are_counted_in_the_preview(tmp_path: Path) -> None:
+def test_superscripts_and_struck_out_texts_are_counted_in_the_report(tmp_path: Path) -> None:
     (tmp_path / "t.html").write_text(PAGE)
 
-    said = notes(lines(tmp_path, PAGE, "t.html", "t.html", [["A"], ["3"]]))
+    findings = findings_of(lines(tmp_path, [["A"], ["3"]], PAGE, "t.html", "t.html"))
 
-    assert "Superscripts are written as in 3² or 3^a: 2 in the tables of the first 50 records." in said
-    assert "Struck-out texts are left out: 2 in the tables of the first 50 records." in said
+    for kind in ("superscripts", "struck"):
+        assert (findings[kind].number, findings[kind].line, findings[kind].record) == (2, 2, "2")
 
 
 def test_tables_without_them_have_no_note(tmp_path: Path) -> None:
-    said = notes(lines(tmp_path, PAGE.replace("sup>", "b>").replace("s>", "i>"), [["A"], ["3"]]))
-
-    assert "Superscripts" not in said
-    assert "Struck-out" not in said
-
-
-HEADER = "The first row of a table is its header. Names are empty or numbers in {} of the first {} tables, such as {!r}."
+    assert not findings_of(lines(tmp_path, PAGE.replace("sup>", "b>").replace("s>", "i>"), [["A"], ["3"]]))
 
 
 @pytest.mark.parametrize(
@@ -59,12 +46,12 @@ HEADER = "The first row of a table is its header. Names are empty or numbers in 
         "<table><tr><th colspan=2>Table 1</th></tr><tr><td>Name<td>Wins</tr></table>",
     ],
 )
-def test_a_header_that_is_probably_none_is_named_in_the_preview(tmp_path: Path, table: Any) -> None:
+def test_a_header_that_is_probably_none_is_named_in_the_report(tmp_path: Path, table: Any) -> None:
     shown = ", ".join(table[0]) if isinstance(table, list) else "Table 1, "
 
-    said = notes(lines(tmp_path, table, [["Name"], ["Ann"]], [["Name"], ["Bob"]]))
+    finding = findings_of(lines(tmp_path, [["Name"], ["Ann"]], table, table, [["Name"], ["Bob"]]))["headers"]
 
-    assert HEADER.format(1, 3, shown) in said
+    assert (finding.number, finding.line, finding.text) == (1, 2, shown)
 
 
 @pytest.mark.parametrize(
@@ -78,4 +65,4 @@ def test_a_header_that_is_probably_none_is_named_in_the_preview(tmp_path: Path, 
     ],
 )
 def test_a_usual_header_has_no_note(tmp_path: Path, table: Any) -> None:
-    assert "The first row of a table" not in notes(lines(tmp_path, table))
+    assert "headers" not in findings_of(lines(tmp_path, table))

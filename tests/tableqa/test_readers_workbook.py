@@ -16,6 +16,7 @@ import xlsxwriter
 from tableqa import Span
 from tableqa.readers import READERS, Describing, ReaderError
 from tableqa.readers.workbook import MAX_SHEET_CELLS, Workbook, cell_name, number_text
+from tests.tableqa.reports import findings_of
 
 QUESTIONS = [["Nr", "Question", "Gold", "Sheet"], [1, "who won?", "Bob", "Cup"], ["b", "how many?", 4, "Cup"]]
 CUP = [["Name", "Wins"], ["Ann", 3], ["Bob", 4]]
@@ -105,10 +106,8 @@ def test_how_dates_are_read_is_said_where_there_are_some(tmp_path: Path, code: s
         sheets["Cup"].write_number(1, 1, 3, book.add_format({"num_format": code}))
 
     path = workbook(tmp_path / "q.xlsx", change, Questions=QUESTIONS, Cup=CUP)
-    read = READERS["own"]
-    assert isinstance(read, Describing)
 
-    assert ("Dates are read as 2024-05-01" in read.read_as(path)) is said
+    assert ("dates" in findings_of(path)) is said
 
 
 @pytest.mark.parametrize("code", ["d/m/yy", "0.00"])
@@ -119,10 +118,8 @@ def test_dates_of_tables_in_excel_files_beside_a_csv_are_said(tmp_path: Path, co
     workbook(tmp_path / "cup.xlsx", change, Cup=CUP)
     path = tmp_path / "q.csv"
     path.write_text("question,table\nwho won?,cup.xlsx\n")
-    read = READERS["own"]
-    assert isinstance(read, Describing)
 
-    assert ("Dates are read as 2024-05-01" in read.read_as(path)) is (code == "d/m/yy")
+    assert ("dates" in findings_of(path)) is (code == "d/m/yy")
 
 
 def test_formats_dates_and_truth_are_texts(tmp_path: Path) -> None:
@@ -427,9 +424,8 @@ def test_hidden_rows_are_read_and_named(tmp_path: Path) -> None:
     assert isinstance(reader, Describing)
 
     assert [example.id for example in reader(path)] == ["1", "b"]
-    note = "Hidden rows are read as well: 1 in q.xlsx, sheet {!r}, the first is row {}."
-    assert note.format("Questions", 3) in reader.read_as(path)
-    assert note.format("Cup", 2) in reader.read_as(path)
+    finding = findings_of(path)["hidden_rows"]
+    assert (finding.number, finding.line, finding.text) == (2, 3, "q.xlsx, Questions")
 
 
 def test_hidden_rows_of_table_files_are_named(tmp_path: Path) -> None:
@@ -443,5 +439,5 @@ def test_hidden_rows_of_table_files_are_named(tmp_path: Path) -> None:
     assert isinstance(reader, Describing)
 
     assert [len(example.table.rows) for example in reader(tmp_path / "q.csv")] == [2, 2]
-    note = "Hidden rows are read as well: 2 in cup.xlsx, sheet 'Cup', the first is row 2."
-    assert reader.read_as(tmp_path / "q.csv").count(note) == 1
+    finding = findings_of(tmp_path / "q.csv")["hidden_rows"]
+    assert (finding.number, finding.line, finding.text) == (2, 2, "cup.xlsx, Cup")

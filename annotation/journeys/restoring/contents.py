@@ -182,7 +182,7 @@ class Contents:
                     project=self.project,
                     **{name: record[name] for name in names},
                     checksum=record["checksums"][0],
-                    how={"checksums": record["checksums"]},
+                    how={name: record[name] for name in ("checksums", "reports") if name in record},
                     made_by=self.by,
                     started_at=self.now,
                 )

@@ -75,7 +75,10 @@ class Command(RefusingCommand):
         except Refused as refused:
             self._list(refused.more)
             raise
+        findings = done.report.sentences()
         if options["check"]:
+            for finding in findings:
+                self.stdout.write(finding)
             self.stdout.write(f"No problems in {done.examples} records. Nothing was imported.")
             return
         if self.stdout.isatty():
@@ -97,6 +100,8 @@ class Command(RefusingCommand):
             self.stdout.write(f"Left out because of problems: {done.rejected}. {written}")
         if done.read_as:
             self.stdout.write(done.read_as)
+        for finding in findings:
+            self.stdout.write(finding)
         if done.left_out:
             self.stdout.write(done.left_out)
         if losses := importing.losses_of(done.source):

@@ -77,6 +77,8 @@ class Command(RefusingCommand):
             )
         if preview.proposals:
             self.stdout.write(f"Predictions of models that become proposals: {preview.proposals}.")
+        for finding in preview.report.sentences():
+            self.stdout.write(str(finding))
         for number, what in preview.losses:
             self.stdout.write(f"Not imported: {number} {what}.")
         for problem in preview.problems:

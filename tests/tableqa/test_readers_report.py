@@ -1,0 +1,233 @@
+"""The report of an import: the number of records, and the first line and the number of everything doubtful."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+import xlsxwriter
+
+from tableqa.readers.ingestion import ReadRequest, read_all
+from tableqa.readers.preview import MOST_READ, preview
+from tableqa.readers.report import KINDS, Report, in_english
+from tests.tableqa.reports import findings_of, report_of
+
+TABLE = [["Name", "Wins"], ["Ann", "3"]]
+
+
+def records(*changed: dict[str, Any]) -> list[dict[str, Any]]:
+    usual = {"question": "who?", "answers": ["Ann"], "table": TABLE}
+    return [{"id": f"q{at}", **usual, **more} for at, more in enumerate(changed)]
+
+
+def lines(folder: Path, *changed: dict[str, Any]) -> Path:
+    path = folder / "questions.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records(*changed)), "utf-8")
+    return path
+
+
+def test_a_file_without_doubts_has_its_records_and_columns_only(tmp_path: Path) -> None:
+    report = report_of(lines(tmp_path, {}, {}))
+
+    assert (report.records, report.examined, report.rejected, list(report.findings)) == (2, 2, 0, [])
+    assert report.columns == {"id": "id", "question": "question", "answers": "answers", "table": "table"}
+
+
+DOUBTFUL: list[tuple[str, dict[str, Any], str]] = [
+    ("line_breaks", {"question": "who\nwon?"}, "who↵won?"),
+    ("line_breaks", {"answers": ["Ann\r\nBob"]}, "Ann↵Bob"),
+    ("line_breaks", {"note": "a\nb"}, "a↵b"),
+    ("cell_line_breaks", {"table": [["Name"], ["Ann\nBob"]]}, "Ann↵Bob"),
+    ("texts_like_lists", {"answers": "[a]"}, "[a]"),
+    ("separators", {"answers": ["Ann; Bob"]}, "Ann; Bob"),
+    ("separators", {"answers": ["Ann|Bob"]}, "Ann|Bob"),
+    ("split", {"answers": "Ann|Bob"}, "Ann|Bob"),
+    ("lists", {"answers": "['Ann', 'Bob']"}, "['Ann', 'Bob']"),
+    ("headers", {"table": [["Table 1", ""], ["Name", "Wins"]]}, "Table 1, "),
+    ("headers", {"table": [["1", "2"], ["3", "4"]]}, "1, 2"),
+    ("nan", {"answers": ["nan"]}, "nan"),
+    ("NaN", {"table": [["Name"], ["NaN"]]}, "NaN"),
+    ("NULL", {"question": "NULL"}, "NULL"),
+    ("None", {"level": "None"}, "None"),
+    ("#REF!", {"table": [["Name"], [" #REF! "]]}, "#REF!"),
+    ("#N/A", {"answers": ["#N/A"]}, "#N/A"),
+    ("formulas", {"table": [["Name", "Wins"], ["Ann", "=SUM(A1:A3)"]]}, "=SUM(A1:A3)"),
+    ("formulas", {"answers": ["=A1+B2"]}, "=A1+B2"),
+    ("superscripts", {"table": "<table><tr><th>A</tr><tr><td>3<sup>2</sup></tr></table>"}, ""),
+    ("struck", {"table": "<table><tr><th>A</tr><tr><td><s>3</s>2</tr></table>"}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "doubt", "text"), DOUBTFUL)
+def test_everything_doubtful_is_counted_with_its_first_line(
+    tmp_path: Path, kind: str, doubt: dict[str, Any], text: str
+) -> None:
+    table = doubt.get("table")
+    again = {"table": [*table, ["x", "y"][: len(table[0])]]} if isinstance(table, list) else doubt
+
+    findings = findings_of(lines(tmp_path, {}, doubt, {}, again))
+
+    finding = findings[kind]
+    assert (finding.number, finding.line, finding.record, finding.text) == (2, 2, "q1", text)
+
+
+@pytest.mark.parametrize(
+    "usual",
+    [
+        {"answers": ["none", "nano", "a null b"]},
+        {"answers": ["Ann won the first cup and the second one, too; Bob won none of them."]},
+        {"table": [["", "Wins"], ["= 5", "n/a"]]},
+        {"table": [["Year", "Wins"], ["2019", "-3"]]},
+    ],
+)
+def test_usual_texts_are_not_named(tmp_path: Path, usual: dict[str, Any]) -> None:
+    assert findings_of(lines(tmp_path, usual)) == {}
+
+
+def test_a_table_of_several_records_is_counted_once(tmp_path: Path) -> None:
+    doubtful = {"table": [["1", "2"], ["NULL", "NULL"]]}
+
+    findings = findings_of(lines(tmp_path, doubtful, doubtful, doubtful))
+
+    assert (findings["headers"].number, findings["NULL"].number) == (1, 2)
+
+
+def test_records_of_one_line_are_named_by_their_ids(tmp_path: Path) -> None:
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(records({}, {}, {"answers": ["Ann; Bob"]})), "utf-8")
+
+    finding = findings_of(path)["separators"]
+
+    assert (finding.line, finding.record) == (1, "q2")
+
+
+def test_records_with_a_problem_are_counted_and_lists_with_a_fault_named(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path, {"answers": "['Ann', 'Bob']"}, {"answers": "['Ann' 'Bob', 'Cy']"}, {"question": ""}
+    )
+
+    report = report_of(path)
+
+    assert (report.records, report.rejected) == (3, 2)
+    assert [(each.kind, each.number, each.line) for each in report.findings] == [
+        ("lists", 1, 1),
+        ("no_lists", 1, 2),
+    ]
+
+
+def test_hidden_parts_of_a_workbook_are_counted(tmp_path: Path) -> None:
+    book = xlsxwriter.Workbook(str(tmp_path / "q.xlsx"))
+    old, questions, table = (book.add_worksheet(name) for name in ("Old", "Questions", "Cup"))
+    for sheet in (old, questions):
+        sheet.write_row(0, 0, ["question", "answer", "table", "note"])
+        sheet.write_row(1, 0, ["who?", "Ann", "Cup", "x"])
+    table.write_row(0, 0, ["Name", "Wins"])
+    table.write_row(1, 0, ["Ann", 3])
+    old.hide()
+    questions.activate()
+    questions.set_column(3, 6, None, None, {"hidden": True})
+    questions.set_row(1, None, None, {"hidden": True})
+    table.set_column(1, 1, None, None, {"hidden": True})
+    book.close()
+
+    findings = findings_of(tmp_path / "q.xlsx")
+
+    told = {kind: (each.number, each.line, each.text) for kind, each in findings.items()}
+    assert told == {
+        "hidden_rows": (1, 2, "q.xlsx, Questions"),
+        "hidden_columns": (2, 1, "q.xlsx, Questions, D1"),
+        "hidden_sheets": (1, 1, "Old"),
+    }
+
+
+def doubtful_files(folder: Path) -> dict[str, Path]:
+    """Two records, the second doubtful, on one doubtful table, by the reader of each form."""
+    doubtful = records({}, {"question": "who\nwon?", "answers": ["Ann; Bob"]})
+    names = {"jsonl": "a.jsonl", "parquet": "a.parquet", "csv": "a.csv", "wtq": "wtq.tsv", "own": "a.csv"}
+    table = {"header": ["Name", "Wins"], "rows": [["NULL", "3"]]}
+    lines = [json.dumps(record | {"table": table}) + "\n" for record in doubtful]
+    (folder / "a.jsonl").write_text("".join(lines))
+    frame = pandas.DataFrame([record | {"table": json.dumps([["Name"], ["NULL"]])} for record in doubtful])
+    frame.to_parquet(folder / "a.parquet")
+    (folder / "csv").mkdir()
+    for name in ("t.csv", "csv/t.csv"):
+        (folder / name).write_text("Name,Wins\nNULL,3\n")
+    rows = 'q0,who?,t.csv,Ann\nq1,"who\nwon?",t.csv,Ann; Bob\n'
+    (folder / "a.csv").write_text(f"id,question,table,answers\n{rows}")
+    rows = "q0\twho?\tcsv/t.csv\tAnn\nq1\twho\\nwon?\tcsv/t.csv\tAnn; Bob\n"
+    (folder / "wtq.tsv").write_text(f"id\tutterance\tcontext\ttargetValue\n{rows}")
+    return {reader: folder / name for reader, name in names.items()}
+
+
+@pytest.mark.parametrize("reader", ["jsonl", "parquet", "csv", "wtq", "own"])
+def test_every_reader_has_the_same_report(tmp_path: Path, reader: str) -> None:
+    report = report_of(doubtful_files(tmp_path)[reader], reader)
+
+    assert (report.records, {each.kind: (each.number, each.record) for each in report.findings}) == (
+        2,
+        {"separators": (1, "q1"), "line_breaks": (1, "q1"), "placeholders": (1, "q0")},
+    )
+
+
+@pytest.mark.parametrize("reader", ["own", "parquet"])
+def test_which_column_is_which_part_is_said(tmp_path: Path, reader: str) -> None:
+    report = report_of(doubtful_files(tmp_path)[reader], reader)
+
+    assert report.columns == {"id": "id", "question": "question", "answers": "answers", "table": "table"}
+    assert "Columns: " in report.read_as
+    assert "question = question" in report.read_as
+
+
+def test_a_preview_reports_the_first_records_and_counts_all(tmp_path: Path) -> None:
+    path = lines(tmp_path, *[{}] * 50, {"answers": ["NULL"]}, *[{}] * 200, {"answers": ["NULL"]})
+
+    report = preview(ReadRequest("own", str(path), str(tmp_path / "rows"))).report
+
+    assert (report.records, report.examined, report.is_counted) == (252, MOST_READ, True)
+    assert [(each.text, each.number, each.line) for each in report.findings] == [("NULL", 1, 51)]
+
+
+def test_a_preview_of_another_reader_says_that_there_are_more_records(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    table = {"header": ["Name"], "rows": [["Ann"]]}
+    path.write_text("".join(json.dumps(record | {"table": table}) + "\n" for record in records(*[{}] * 300)))
+
+    report = preview(ReadRequest("jsonl", str(path), str(tmp_path / "rows"))).report
+
+    assert (report.records, report.examined, report.is_counted) == (MOST_READ + 1, MOST_READ, False)
+
+
+def test_a_preview_of_exactly_so_many_records_is_whole(tmp_path: Path) -> None:
+    report = preview(
+        ReadRequest("own", str(lines(tmp_path, *[{}] * MOST_READ)), str(tmp_path / "rows"))
+    ).report
+
+    assert (report.records, report.examined, report.is_counted) == (MOST_READ, MOST_READ, True)
+
+
+def test_a_stored_report_is_the_same_and_its_texts_stay_texts(tmp_path: Path) -> None:
+    text = '{"code": "text", "values": {"text": "x"}}'
+    path = lines(tmp_path, {"answers": ["NULL", f"; {text}"]})
+
+    read = read_all(ReadRequest("own", str(path), str(tmp_path / "rows"))).report
+
+    stored = json.loads(json.dumps(read.to_dict()))
+    assert Report.of(stored) == read
+    assert (
+        str(Report.of(stored).read_as)
+        == "Columns: id = id, question = question, answers = answers, table = table."
+    )
+    assert in_english(stored)["read_as"] == read.read_as
+    assert in_english(in_english(stored)) == in_english(stored)
+
+
+def test_the_findings_are_in_the_order_of_their_kinds(tmp_path: Path) -> None:
+    changed = [doubt for _, doubt, _ in DOUBTFUL]
+
+    kinds = [each.kind for each in report_of(lines(tmp_path, *changed)).findings]
+
+    assert kinds == sorted(kinds, key=list(KINDS).index)
+    assert len(kinds) > 15
