@@ -118,8 +118,8 @@ class Sources(generics.ListAPIView[Source]):
         return Source.objects.ready().filter(project=self._project())
 
     def get_serializer_context(self) -> dict[str, Any]:
-        context = super().get_serializer_context()
-        if self.request is not None and "slug" in self.kwargs:
+        context = {**super().get_serializer_context()}
+        if "slug" in self.kwargs:  # a schema has none
             context["sight"] = visibility.sight(access.actor(self.request), self._project())
         return context
 

@@ -6,7 +6,7 @@ Readers tell what they notice (`note`) and where a record is (`in_record`); `not
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, get_origin
 
 from tableqa.dataclass_json import from_json, to_json
@@ -46,6 +46,7 @@ REMEDIES: Mapping[str, str] = {
     "quotes": gettext_noop("If one field spans the lines, put every field in quotes."),
     "shared": gettext_noop("Agreement with such a name is not agreement of people."),
 }
+_NO_REPORT = "it is no report of an import"
 _SENTENCES = ("read_as", "left_out")
 BY_TEXT = ("placeholders", "shared")
 """Kinds whose texts are counted one by one."""
@@ -118,15 +119,17 @@ class Report:
         try:
             texts = {name: unpack(stored[name]) for name in _SENTENCES}
             report = from_json(cls, {**stored, **texts})
-            parts = [report, *report.findings]
-            typed = [
-                (part, name, kind) for part in parts for name, kind in type(part).__annotations__.items()
-            ]
-            if all(isinstance(getattr(part, name), get_origin(kind) or kind) for part, name, kind in typed):
-                return report
-        except (AttributeError, LookupError, TypeError):
-            pass
-        raise ValueError("it is no report of an import")
+        except (AttributeError, LookupError, TypeError) as error:
+            raise ValueError(_NO_REPORT) from error
+        if _is_typed(report) and all(map(_is_typed, report.findings)):
+            return report
+        raise ValueError(_NO_REPORT)
+
+
+def _is_typed(part: Report | Finding) -> bool:
+    """Whether every field has its type."""
+    types: dict[str, Any] = {each.name: each.type for each in fields(part)}
+    return all(isinstance(getattr(part, name), get_origin(kind) or kind) for name, kind in types.items())
 
 
 def about_columns(columns: Mapping[str, str]) -> str:
