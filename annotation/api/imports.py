@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, serializers
+from rest_framework import serializers
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,13 +16,14 @@ from annotation import access, uploads, visibility
 from annotation.api import serializers as shapes
 from annotation.api.views import valid
 from annotation.journeys import importing, restoring
-from annotation.models import Project, Source, Upload
+from annotation.models import Source, Upload
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
 from annotation.work import previewing
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit
+from tableqa.readers.report import in_english
 from tableqa.responses import TOOLS
 
 MOST_DIGITS = 15
@@ -105,23 +105,21 @@ class Uploads(APIView):
         return Response(_shape(upload), status=201)
 
 
-class Sources(generics.ListAPIView[Source]):
-    """The sources of a project, each with the reports of its imports."""
+class Sources(APIView):
+    """The sources of a project."""
 
-    serializer_class = shapes.SourceShape
-    queryset = Source.objects.none()
-
-    def _project(self) -> Project:
-        return access.project(access.actor(self.request), self.kwargs["slug"], Permission.SEE_PROGRESS)
-
-    def get_queryset(self) -> QuerySet[Source]:
-        return Source.objects.ready().filter(project=self._project())
-
-    def get_serializer_context(self) -> dict[str, Any]:
-        context = {**super().get_serializer_context()}
-        if "slug" in self.kwargs:  # a schema has none
-            context["sight"] = visibility.sight(access.actor(self.request), self._project())
-        return context
+    @extend_schema(responses=shapes.SourceShape(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The sources of the project, newest first, with the reports of their imports."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.SEE_PROGRESS)
+        sources = list(Source.objects.ready().filter(project=project).order_by("-pk"))
+        sight = visibility.sight(actor, project)
+        for source in sources:
+            source.how["reports"] = [
+                in_english(report.to_dict()) for report in importing.reports_of(source, sight)
+            ]
+        return Response(shapes.SourceShape(sources, many=True).data)
 
 
 class ResponsesRequest(serializers.Serializer[Any]):

@@ -8,13 +8,12 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.journeys import importing, restoring
+from annotation.journeys import restoring
 from annotation.models import Batch, Job, Project, Release, Source
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.work import previewing
 from tableqa.dataclass_json import to_json
-from tableqa.readers.report import in_english
 from tableqa.verdicts import VERDICTS
 from tasks.common.errors import ERRORS
 
@@ -71,9 +70,7 @@ class SourceShape(serializers.ModelSerializer[Source]):
     id = serializers.CharField(source="public_id")
     examples = serializers.IntegerField(source="examples_count")
     tables = serializers.IntegerField(source="tables_count")
-    reports = serializers.SerializerMethodField(
-        help_text="What each import has read, and what of it is doubtful."
-    )
+    reports = serializers.ListField(child=serializers.DictField(), source="how.reports")
 
     class Meta:
         model = Source
@@ -81,10 +78,6 @@ class SourceShape(serializers.ModelSerializer[Source]):
             *("id", "name", "reader", "split", "licence", "citation", "url", "checksum"),
             *("examples", "tables", "ready_at", "reports"),
         ]
-
-    def get_reports(self, source: Source) -> list[dict[str, Any]]:
-        reports = importing.reports_of(source, self.context["sight"])
-        return [in_english(report.to_dict()) for report in reports]
 
 
 class JobShape(serializers.ModelSerializer[Job]):

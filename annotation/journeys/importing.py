@@ -58,9 +58,8 @@ _Stored = tuple[str, list[str], str]
 class Imported:
     """What an import did: the source, how many examples and tables it has, and whether anything was new.
 
-    `numbered` are the ids that got a number because the source gives them more than once. `left_out` says what of the files
-    was not taken, and why; "" where all was. `read_as` says in which form they were read, where that was detected.
-    `rejected` is the number of records that were left out because of a problem. `continues` is the name of the earlier
+    `numbered` are the ids that got a number because the source gives them more than once. `report` says what was read of the
+    files and what was left out. `continues` is the name of the earlier
     source whose licence, citation or URL were taken; "" where the files or the person gave all.
     """
 
@@ -69,9 +68,6 @@ class Imported:
     tables: int
     new: bool
     numbered: tuple[str, ...] = ()
-    left_out: str = ""
-    read_as: str = ""
-    rejected: int = 0
     continues: str = ""
     report: Report = field(default_factory=Report)
 
@@ -169,7 +165,7 @@ def import_examples(
         source.tables_count,
         new=True,
         numbered=tuple(read.numbered),
-        **{name: getattr(read, name) for name in ("left_out", "read_as", "rejected", "report")},
+        report=read.report,
         continues=continued.name if continued is not None and choices.credit != stated_credit else "",
     )
 
@@ -413,17 +409,17 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
             if "problems" in refused.more:
                 refused.more |= _kept_rest(job, rest)
             raise
-        rejected = {"rejected": done.rejected, **_kept_rest(job, rest)} if done.rejected else {}
+        report = done.report
+        rejected = {"rejected": report.rejected, **_kept_rest(job, rest)} if report.rejected else {}
     return {
         "source": done.source.public_id,
         "examples": done.examples,
         "tables": done.tables,
         "new": done.new,
         "numbered": list(done.numbered[:MOST_SHOWN]),
-        **({"left_out": done.left_out} if done.left_out else {}),
-        **({"read_as": done.read_as} if done.read_as else {}),
+        **{name: text for name in ("left_out", "read_as") if (text := getattr(report, name))},
         "losses": list(losses_of(done.source)),
-        **({"report": to_json(done.report)} if done.new else {}),
+        **({"report": to_json(report)} if done.new else {}),
         **rejected,
     }
 

@@ -385,8 +385,8 @@ class _Doing:
             by=self.by,
             now=self.now,
         )
-        if done.left_out:
-            self.applied.left_out.append(f"{said.name}: {done.left_out}")
+        if done.report.left_out:
+            self.applied.left_out.append(f"{said.name}: {done.report.left_out}")
 
     def perturbation(self, change: Change) -> None:
         perturbing.perform(self.plan_run(change))

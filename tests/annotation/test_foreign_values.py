@@ -84,7 +84,7 @@ def batch(world: World) -> Batch:
 def test_a_column_without_a_name_is_no_time_origin_or_seconds(batch: Batch, lines: str) -> None:
     done = labels.write(batch=batch, text=lines, by=None, now=NOON)
 
-    assert done.left_out == "The column without a name is left out."
+    assert done.report.left_out == "The column without a name is left out."
     rows = Annotation.objects.filter(assignment__batch=batch)
     assert {(row.made_at, row.active_seconds) for row in rows} == {(NOON, 0)}
     events = Event.objects.filter(thing="assignment", thing_id__in=rows.values("assignment"))
@@ -197,7 +197,7 @@ def test_another_column_that_cannot_be_stored_is_a_problem_of_its_record(
     (problem,) = refused.value.more["problems"]
     assert problem["line"] == 1
     assert f"{where} contains {reason}" in problem["what"]
-    assert (done.examples, done.rejected) == (1, 1)
+    assert (done.examples, done.report.rejected) == (1, 1)
     again = json.loads(rest.read_bytes())
     assert {name: again[name] for name in more} == more
 

@@ -63,7 +63,7 @@ class TestJourney:
 
         done = imported(world, questions(tmp_path), good_only=True, rest=rest)
 
-        assert (done.examples, done.rejected) == (2, 2)
+        assert (done.examples, done.report.rejected) == (2, 2)
         assert list(Example.objects.filter(source=done.source).values_list("external_id", flat=True)) == [
             "1",
             "4",
@@ -188,7 +188,7 @@ class TestRemedies:
             project=world.project, reader="jsonl", path=rest, name="dev", now=NOON
         )
 
-        assert (done.examples, done.rejected, again.examples) == (1, 1, 1)
+        assert (done.examples, done.report.rejected, again.examples) == (1, 1, 1)
         ids = Example.objects.filter(source__name="dev").values_list("external_id", flat=True)
         assert sorted(ids) == ["1", "2"]
 

@@ -94,7 +94,7 @@ def test_the_report_is_kept_with_the_source(world: World, mara: Client, tmp_path
     assert "Report of the import doubtful.csv was read as comma-separated, UTF-8." in words
     assert "3 records." in words
     assert "Fields with line breaks 1 2 1 who↵won?" in words
-    newest, *_ = mara.get("/api/projects/films/sources/").json()["results"]
+    newest, *_ = mara.get("/api/projects/films/sources/").json()
     (report,) = newest["reports"]
     assert newest["id"] == source.public_id
     assert (report["records"], report["findings"]) == (3, FINDINGS)

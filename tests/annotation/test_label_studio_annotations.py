@@ -37,7 +37,7 @@ def left_out(world: World, path: Path, **more: Any) -> str:
     done = importing.import_examples(
         project=world.project, reader="label_studio", path=path, now=NOON, **more
     )
-    return done.left_out
+    return done.report.left_out
 
 
 def test_an_import_says_how_many_annotations_it_leaves_out_and_how_to_import_them(

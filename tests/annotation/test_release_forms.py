@@ -120,7 +120,7 @@ def test_what_people_contradicted_is_not_imported_and_the_import_says_so(tmp_pat
     done = importing.import_examples(
         project=world.project, reader="askew", path=tmp_path / "askew", name="again", now=LATER
     )
-    assert done.left_out == (
+    assert done.report.left_out == (
         "Excluded because people contradicted their answer or that of their original: 1 (manifest.json, contradicted)."
     )
     rows = {row.external_id: row.example() for row in Example.objects.filter(source=done.source)}

@@ -75,9 +75,9 @@ class Command(RefusingCommand):
         except Refused as refused:
             self._list(refused.more)
             raise
-        findings = done.report.sentences()
+        report = done.report
         if options["check"]:
-            for finding in findings:
+            for finding in report.sentences():
                 self.stdout.write(finding)
             self.stdout.write(f"No problems in {done.examples} records. Nothing was imported.")
             return
@@ -95,15 +95,15 @@ class Command(RefusingCommand):
             self.stdout.write(
                 "The licence is not stated. To continue a source, import the file with --name SOURCE."
             )
-        if done.rejected:
+        if report.rejected:
             written = f"They are in {options['rest']}." if options["rest"] else "--rest FILE writes them."
-            self.stdout.write(f"Left out because of problems: {done.rejected}. {written}")
-        if done.read_as:
-            self.stdout.write(done.read_as)
-        for finding in findings:
+            self.stdout.write(f"Left out because of problems: {report.rejected}. {written}")
+        if report.read_as:
+            self.stdout.write(report.read_as)
+        for finding in report.sentences():
             self.stdout.write(finding)
-        if done.left_out:
-            self.stdout.write(done.left_out)
+        if report.left_out:
+            self.stdout.write(report.left_out)
         if losses := importing.losses_of(done.source):
             self.stdout.write("Not imported:")
             for loss in losses:
