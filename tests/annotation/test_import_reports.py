@@ -248,3 +248,34 @@ def test_the_command_and_the_interface_take_the_row_of_the_header(
     for name in ("q", "api"):
         table = Source.objects.get(name=name).examples.get().stored_table.table()
         assert (table.header, table.rows) == (("column 1", "column 2"), (("1", "2"), ("3", "4")))
+
+
+SHARED = [
+    {"id": at, "text": f"Which {at}?", "table": [["Town"], ["NULL"]], "label": ["a"], "Comments": []}
+    for at in (1, 2, 3)
+]
+
+
+def test_responses_of_a_name_that_several_people_share_are_counted(
+    world: World, mara: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in SHARED))
+    shared = {"kind": "shared", "number": 3, "line": 1, "record": "1", "text": "all"}
+    file = SimpleUploadedFile("all.jsonl", path.read_bytes())
+
+    address = mara.post("/projects/films/responses/import/", {"tool": "doccano", "file": file})["Location"]
+    words = text(mara.get(address))
+
+    assert "Responses under a name that several people may share" in words
+    assert "Agreement with such a name is not agreement of people. 3 1 1 all" in words
+    job = Job.objects.latest("pk")
+    findings = mara.get(f"/api/jobs/{job.public_id}/").json()["result"]["report"]["findings"]
+    assert shared in findings
+    call_command("import_responses", str(path), "--project", "films", "--tool", "doccano")
+    assert "several people may share: 3 (the first: line 1, record 1, all)." in capsys.readouterr().out
+    (report,) = Source.objects.get(name="all").how["reports"]
+    assert report["records"] == 3
+    assert [shared, {**shared, "kind": "placeholders", "number": 1, "text": "NULL"}] == sorted(
+        report["findings"], key=lambda each: each["kind"], reverse=True
+    )
