@@ -84,7 +84,7 @@ def batch(world: World) -> Batch:
 def test_a_column_without_a_name_is_no_time_origin_or_seconds(batch: Batch, lines: str) -> None:
     done = labels.write(batch=batch, text=lines, by=None, now=NOON)
 
-    assert done.report.left_out == "The column without a name is left out."
+    assert done.left_out == "The column without a name is left out."
     rows = Annotation.objects.filter(assignment__batch=batch)
     assert {(row.made_at, row.active_seconds) for row in rows} == {(NOON, 0)}
     events = Event.objects.filter(thing="assignment", thing_id__in=rows.values("assignment"))
