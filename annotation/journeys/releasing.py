@@ -63,7 +63,7 @@ from annotation.work import lineage
 from tableqa.canonical import canonical, digest
 from tableqa.on_disk import Shelf, Sorted
 from tableqa.perturbations import PERTURBATIONS
-from tableqa.readers.report import in_english
+from tableqa.readers.report import for_release
 from tableqa.release_rules import RULES
 
 Record = dict[str, Any]
@@ -829,7 +829,7 @@ def _sources(
         # A source that was restored from a release stands for all imports of its name.
         record["checksums"] += source.how.get("checksums", [source.checksum])
         if reports := source.how.get("reports"):  # imports of earlier versions have none
-            record["reports"] = [*record.get("reports", []), *map(in_english, reports)]
+            record["reports"] = [*record.get("reports", []), *map(for_release, reports)]
     yield from by_name.values()
     yield from _item_records(release, items)
     for page in by_key.in_lists(used.distinct(4), TABLES):

@@ -50,6 +50,8 @@ _NO_REPORT = "it is no report of an import"
 _SENTENCES = ("read_as", "left_out")
 BY_TEXT = ("placeholders", "shared")
 """Kinds whose texts are counted one by one."""
+OF_FILES = (*BY_TEXT, "hidden_rows", "hidden_columns", "hidden_sheets", "dates", "quotes")
+"""Kinds whose texts are no texts of records."""
 
 
 @dataclass
@@ -141,6 +143,15 @@ def about_columns(columns: Mapping[str, str]) -> str:
 def in_english(stored: Mapping[str, Any]) -> dict[str, Any]:
     """A stored report for programs: its sentences are English texts."""
     return {**stored, **{name: str(unpack(stored[name])) for name in _SENTENCES}}
+
+
+def for_release(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The same without ids and texts of records: a release may leave these records out."""
+    findings = [
+        {**each, "record": "", "text": each["text"] if each["kind"] in OF_FILES else ""}
+        for each in stored["findings"]
+    ]
+    return {**in_english(stored), "findings": findings}
 
 
 class Notes:

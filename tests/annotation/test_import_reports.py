@@ -33,6 +33,10 @@ FINDINGS = [
     {"kind": "line_breaks", "number": 1, "line": 2, "record": "1", "text": "who↵won?"},
     {"kind": "placeholders", "number": 2, "line": 4, "record": "2", "text": "NULL"},
 ]
+RELEASED = [
+    {**each, "record": "", "text": each["text"] if each["text"] == "NULL" else ""} for each in FINDINGS
+]
+"""A release has no ids and texts of records, which it may leave out."""
 
 
 @pytest.fixture
@@ -140,7 +144,7 @@ def test_a_release_has_the_report_in_its_sources(world: World, tmp_path: Path) -
     folder = labelled(world, tmp_path)
 
     (record,) = release_files.read_manifest(folder)["sources"]
-    assert [report["findings"] for report in record["reports"]] == [FINDINGS]
+    assert [report["findings"] for report in record["reports"]] == [RELEASED]
     assert record["reports"][0]["read_as"].startswith("doubtful.csv was read as")
     assert release_files.verify(folder)["annotations"] == 3
     again = released(world, tmp_path / "again")
@@ -164,7 +168,7 @@ def test_a_restored_source_has_the_report_and_releases_it(world: World, tmp_path
     project = restore(folder).project
 
     (source,) = project.sources.all()
-    assert source.how["reports"][0]["findings"] == FINDINGS
+    assert source.how["reports"][0]["findings"] == RELEASED
     again = tmp_path / "again"
     releasing.make_release(
         project=project, name="v1", format="askew", by=None, now=LATER, out=again, allow_simulated=True
