@@ -11,9 +11,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from tableqa.cells import Date, Number, dates_of, fold, number_of, time_of, without_details, without_notes
+from tableqa.language import gettext
 from tableqa.release_rules import version
 
 Difference = Literal["form", "unit", "rounding", "order", "sign", "scale", "partial", "value"]
@@ -24,6 +25,7 @@ SCALES = (100, 10**3, 10**6, 10**9, 10**12)
 LONG_ANSWER = 8
 """Words from which on an answer is a sentence, which no exact match can judge."""
 
+_RULES_OF_ALTERNATIVES = 10
 _TOLERANCE = Decimal("1e-6")
 """Numbers nearer than this are equal, as in WikiTableQuestions' rule."""
 
@@ -39,6 +41,57 @@ def are_sentences(many: Iterable[Sequence[str]]) -> bool:
     """Whether most lists of answers are one answer of `LONG_ANSWER` words or more, as FeTaQA's."""
     lengths = [len(answers) == 1 and len(answers[0].split()) >= LONG_ANSWER for answers in many]
     return 2 * sum(lengths) > len(lengths)
+
+
+class Answers(tuple[str, ...]):
+    """Gold answers that may be said in other ways: each of the `alternatives` is a whole list that is right in their place.
+
+    Half of a list is no alternative. Equal to other answers only where these have the same alternatives. Code that knows
+    texts alone takes the first form.
+    """
+
+    alternatives: tuple[tuple[str, ...], ...]
+
+    def __new__(cls, answers: Iterable[str], alternatives: Iterable[Iterable[str]] = ()) -> "Answers":
+        made = super().__new__(cls, answers)
+        made.alternatives = tuple(map(tuple, alternatives))
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, other) is True and self.alternatives == alternatives_of(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def with_alternatives(answers: Iterable[str], alternatives: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Answers with their other forms, each form once: `Answers` where there are any, else a plain tuple."""
+    first, *others = dict.fromkeys([tuple(answers), *map(tuple, alternatives)])
+    return Answers(first, others) if others else first
+
+
+def alternatives_of(answers: object) -> tuple[tuple[str, ...], ...]:
+    """The other forms of gold answers; () of a list that has none."""
+    return getattr(answers, "alternatives", ())
+
+
+def accepted(answers: Sequence[str]) -> tuple[Sequence[str], ...]:
+    """Every list of answers that is right: the answers themselves, then their alternatives. Rules before 10 know none."""
+    alternatives = alternatives_of(answers) if version() >= _RULES_OF_ALTERNATIVES else ()
+    return (tuple(answers), *alternatives) if alternatives else (answers,)
+
+
+def gold_record(answers: Sequence[str]) -> dict[str, list[Any]]:
+    """{"answers"} for a record, and "alternatives" where there are any."""
+    alternatives = list(map(list, alternatives_of(answers)))
+    return {"answers": list(answers)} | ({"alternatives": alternatives} if alternatives else {})
+
+
+def in_words(answers: Sequence[str]) -> str:
+    """Answers after each other, then their other forms: "Broncos or Denver Broncos"; "" for none."""
+    return f" {gettext('or')} ".join(" | ".join(form) for form in accepted(answers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +117,15 @@ def compare(predicted: Sequence[str], gold: Sequence[str], ordered: bool = False
     An answer given twice counts once. Texts are compared without accents, case, outer quotes, notes and, where only one
     side has them, details in brackets at the end ("Ann (USA)"); numbers by value, unit and precision; dates part by part,
     so that a year never equals a full date. Where several answers differ, the gravest note is given. A plain string is
-    taken as a list of one. Any strings can be compared; TypeError if something is no string.
+    taken as a list of one. Any strings can be compared; TypeError if something is no string. Of answers with alternatives
+    (`Answers`) the form counts that is nearest.
     """
-    left, right = _readings(predicted), _readings(gold)
-    if ordered:
-        return _compare_in_order(left, right)
-    return _compare_sets(_once(left), _once(right))
+    pairs = ((_readings(one), _readings(other)) for one in accepted(predicted) for other in accepted(gold))
+    comparisons = (
+        _compare_in_order(left, right) if ordered else _compare_sets(_once(left), _once(right))
+        for left, right in pairs
+    )
+    return min(comparisons, key=lambda one: (not one.equal, _GRAVITY.index(one.difference)))
 
 
 def says(text: str, answer: str) -> bool:
@@ -84,7 +140,7 @@ def normal_forms(text: str) -> tuple[str, ...]:
     The folded text in lower case; the same without details in brackets; the number that it is, in decimal notation with
     its unit; the dates that it can be, in ISO 8601; its loose spelling, or the one name of something with several.
     """
-    reading = _read(text)
+    reading = _read(text, version())
     forms = [reading.full, reading.bare]
     if number := reading.number:
         value = f"{number.value.normalize():f}" if abs(number.value.adjusted()) < 40 else str(number.value)
@@ -124,10 +180,12 @@ def _readings(answers: Sequence[str]) -> list[_Reading]:
     for answer in answers:
         if not isinstance(answer, str):
             raise TypeError(f"an answer is a string, not {answer!r}")
-    return [_read(answer) if len(answer) < 1_000 else _read_anew(answer) for answer in answers]
+    rules = version()
+    return [_read(answer, rules) if len(answer) < 1_000 else _read_anew(answer, rules) for answer in answers]
 
 
-def _read_anew(text: str) -> _Reading:
+def _read_anew(text: str, rules: int) -> _Reading:
+    """The reading of a text; `rules` are those that count here (`version`), by which readings are kept."""
     full = _normal(text)
     bare = _normal(without_details(without_notes(fold(text))))
     time = time_of(text)
@@ -278,7 +336,7 @@ def _rounded(one: Number, other: Number, times: int = 1) -> bool:
 # Several answers ------------------------------------------------------------------------------------------------------
 
 
-_GRAVITY: tuple[Difference | None, ...] = (None, "order", "form", "unit", "rounding")
+_GRAVITY = (None, "order", "form", "unit", "rounding", "sign", "scale", "partial", "value")
 
 
 def _gravest(notes: Iterable[Difference | None]) -> Difference | None:

@@ -213,16 +213,7 @@ def _is_damage(operation: Operation) -> bool:
 
 
 def _on(table: Table, example: Example) -> Example:
-    return Example(
-        example.id,
-        example.question,
-        table,
-        example.answers,
-        example.meta,
-        example.program,
-        example.context,
-        example.history,
-    )
+    return example.over(table)
 
 
 def _alone(example: Example, code: str) -> AuditedItem:

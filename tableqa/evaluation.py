@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from tableqa import matchers, tat_metric
-from tableqa.answers import are_sentences
+from tableqa.answers import accepted, are_sentences
 from tableqa.language import Message
 from tableqa.metrics import (
     DIVIDES_BY_NOTHING,
@@ -258,7 +258,7 @@ def is_right(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> 
     said = predicted.said if isinstance(predicted, Scaled) else predicted
     if compare_scaled(said, gold, scale).equal:
         return True
-    split = isinstance(predicted, Generated) and len(gold) > 1
+    split = isinstance(predicted, Generated) and any(len(form) > 1 for form in accepted(gold))
     return split and compare_scaled(predicted[0].split(", "), gold, scale).equal
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tableqa.answers import alternatives_of, with_alternatives
 from tableqa.canonical import canonical, freeze, thaw
 from tableqa.foreign_values import faults, printable, unstorable_part
 from tableqa.language import joined, phrase, reason_of
@@ -68,7 +69,8 @@ class Example:
     """A question about a table and its answers.
 
     id        unique within its source, never empty
-    answers   the gold answers as written in the source; a set for comparison (`tableqa.answers.compare`)
+    answers   the gold answers as written in the source; a set for comparison (`tableqa.answers.compare`). Where they may be
+              said in other ways they are `tableqa.answers.Answers`, which only other answers take away from an example
     meta      the source's other fields under its own names (answer_type, derivation, scale, context, ...), immutable
     program   an executable answer, if one is known: a JSON object of `tableqa.programs`
     context   paragraphs, unit and scale beside the table, if the source has them
@@ -105,7 +107,7 @@ class Example:
         put(self, "id", id)
         put(self, "question", _text(question, "question"))
         put(self, "table", table)
-        put(self, "answers", _texts(answers, "answers"))
+        put(self, "answers", _answers(answers, alternatives_of(answers)))
         put(self, "meta", _json({} if meta is None else meta, "meta"))
         put(self, "program", None if program is None else _json(program, "program"))
         if context is not None and not isinstance(context, Context):
@@ -134,8 +136,10 @@ class Example:
         return data | self.beside()
 
     def beside(self) -> dict[str, Any]:
-        """What `to_dict` has of meta, program, context and history: JSON, empty fields left out."""
+        """What `to_dict` has of alternatives, meta, program, context and history: JSON, empty fields left out."""
         data: dict[str, Any] = {}
+        if alternatives := alternatives_of(self.answers):
+            data["alternatives"] = list(map(list, alternatives))
         if self.meta:
             data["meta"] = thaw(self.meta)
         if self.program is not None:
@@ -153,26 +157,50 @@ class Example:
             data,
             "an example",
             required=("id", "question", "table", "answers"),
-            optional=("meta", "program", "context", "history"),
+            optional=BESIDE,
         )
         try:
             table = Table.from_dict(fields["table"])
         except TableError as error:
             raise ExampleError(joined(["table", reason_of(error)], by=": ")) from error
-        history = fields.get("history", ())
+        return cls.stored(fields["id"], fields["question"], table, fields["answers"], fields)
+
+    @classmethod
+    def stored(
+        cls, id: str, question: str, table: Table, answers: Iterable[str], beside: Mapping[str, Any]
+    ) -> "Example":
+        """The example of what is stored of it, with what `beside` wrote; ExampleError."""
+        history = beside.get("history", ())
         if not isinstance(history, list | tuple):
             raise ExampleError("history is a list of turns")
-        context = fields.get("context")
+        context = beside.get("context")
         return cls(
-            id=fields["id"],
-            question=fields["question"],
+            id=id,
+            question=question,
             table=table,
-            answers=fields["answers"],
-            meta=fields.get("meta"),
-            program=fields.get("program"),
+            answers=_answers(answers, beside.get("alternatives", ())),
+            meta=beside.get("meta"),
+            program=beside.get("program"),
             context=None if context is None else Context.from_dict(context),
             history=[Turn.from_dict(turn) for turn in history],
         )
+
+
+BESIDE = ("alternatives", "meta", "program", "context", "history")
+"""The fields of `Example.beside`."""
+
+
+def _answers(answers: Any, alternatives: Any) -> tuple[str, ...]:
+    """Answers with their other forms, each a list of answers; ExampleError."""
+    first = _texts(answers, "answers")
+    if isinstance(alternatives, str) or not isinstance(alternatives, Iterable):
+        raise ExampleError(
+            phrase("alternatives is a list of lists, not a {type}", type=type(alternatives).__name__)
+        )
+    others = [_texts(one, f"alternatives[{i}]") for i, one in enumerate(alternatives)]
+    if others and not all([first, *others]):
+        raise ExampleError(phrase("answers with alternatives are never empty"))
+    return with_alternatives(first, others)
 
 
 def _object(data: object, what: str, required: Iterable[str], optional: Iterable[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The two matchers by which published results were counted, kept beside `tableqa.answers` so that both can be recomputed.
 
 They decide nothing here: `compare` does. What they say is stored with every try of a model, because a figure in a paper
-can only be compared with a figure that was counted in the same way.
+can only be compared with a figure that was counted in the same way. Of gold answers with alternatives, each form is right.
 """
 
 import re
@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
+
+from tableqa.answers import accepted
 
 _QUOTES = str.maketrans(
     {**dict.fromkeys("‘’´`", "'"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
@@ -27,14 +29,17 @@ def wtq_official(predicted: Sequence[str], gold: Sequence[str]) -> bool:
     Marks, notes and details at the end, outer quotes, the final full stop and case are left out; numbers are equal
     within 1e-6, dates part by part; both sides are sets of the same size.
     """
-    left, right = ({_value(text) for text in side} for side in (predicted, gold))
-    return len(left) == len(right) and all(any(_match(g, p) for p in left) for g in right)
+    left = {_value(text) for text in predicted}
+    forms = ({_value(text) for text in form} for form in accepted(gold))
+    return any(
+        len(left) == len(right) and all(any(_match(g, p) for p in left) for g in right) for right in forms
+    )
 
 
 def tapex(predicted: Sequence[str], gold: Sequence[str]) -> bool:
     """The rule of TAPEX's evaluation, which RobuT uses, too (Liu et al. 2022): both sides joined by ", " and split
     there again, lower case, numbers as floats; as many times each answer on both sides."""
-    return _spans(predicted) == _spans(gold)
+    return _spans(predicted) in map(_spans, accepted(gold))
 
 
 # WikiTableQuestions ---------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from tableqa.answers import compare, normal_forms
 from tableqa.cells import Number, dates_of, fold, number_of, time_of
+from tableqa.release_rules import version
 
 MOST = 60
 """Answers in a list that is looked at."""
@@ -164,7 +165,14 @@ class _Form:
             self.amounts.append(("time", amount, Decimal(0), f"clock {len(found.parts)} {last}"))
 
 
-_read = lru_cache(maxsize=4_096)(_Form)
+@lru_cache(maxsize=4_096)
+def _form(text: str, rules: int) -> _Form:
+    """The form of a text under these rules (`version`)."""
+    return _Form(text)
+
+
+def _read(text: str) -> _Form:
+    return _form(text, version())
 
 
 def _number(text: str) -> Number | None:

@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tableqa.answers import gold_record
 from tableqa.canonical import digest
 from tableqa.examples import Example
 from tableqa.json_text import read_json
@@ -64,7 +65,7 @@ def torr_prompts(
                 "example": example.id,
                 "configuration": made.configuration.name,
                 "prompt": made.text,
-                "answers": list(made.answers),
+                **gold_record(made.answers),
                 "demonstrations": list(made.demonstrations),
                 "is_noop": made.is_noop,
                 "reason": made.reason,
@@ -211,7 +212,7 @@ def sap_second(dataset: str, examples: Iterable[Example], replies: Predictions) 
                 "variant": variant,
                 "prompt": prompt.text,
                 "messages": prompt.messages(),
-                "answers": list(example.answers),
+                **gold_record(example.answers),
             }
 
 
@@ -284,12 +285,18 @@ def score_torr(
         if prompt["is_noop"]:
             noops.setdefault(dataset, {}).setdefault(example, set()).add(configuration)
         for name, said in predictions.items():
-            value = _score(score(dataset), _said(said, prompt, name), tuple(prompt["answers"]))
+            reply, chosen = _said(said, prompt, name), score(dataset)
+            value = max(_score(chosen, reply, tuple(form)) for form in _forms(prompt))
             found[name].setdefault(dataset, {}).setdefault(example, {})[configuration] = value
     frozen = {
         dataset: {example: frozenset(names) for example, names in of.items()} for dataset, of in noops.items()
     }
     return dict(found), frozen
+
+
+def _forms(prompt: Mapping[str, Any]) -> list[Sequence[str]]:
+    """The accepted forms of the answers to a prompt."""
+    return [prompt["answers"], *prompt.get("alternatives", ())]
 
 
 @lru_cache(maxsize=4096)  # a model says the same in many of an example's 35 configurations
@@ -332,7 +339,9 @@ def score_suc(
                 hidden[key] = hidden.get(key, 0) + 1
                 right.setdefault(key, {})
             elif prompt["design"] == "sap":
-                right.setdefault(key, {})[item] = bool(SCORES["exact"](answer, prompt["answers"]))
+                right.setdefault(key, {})[item] = any(
+                    SCORES["exact"](answer, form) for form in _forms(prompt)
+                )
             else:
                 right.setdefault(key, {})[item] = is_accepted(answer, prompt["answers"])
     return [

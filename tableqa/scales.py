@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from tableqa.answers import Comparison, compare
+from tableqa.answers import Comparison, accepted, compare
 from tableqa.cells import number_of
 from tableqa.examples import Context, Example
 
@@ -48,8 +48,8 @@ def compare_scaled(predicted: Sequence[str], gold: Sequence[str], scale: str = "
     if plain.equal or name not in FACTORS:
         return plain
     without = [_ENDS[name].sub("", text.strip()) for text in predicted]
-    multiplied = [_times(text, FACTORS[name]) for text in gold]
-    if compare(without, gold).equal or compare(predicted, multiplied).equal:
+    multiplied = ([_times(text, FACTORS[name]) for text in form] for form in accepted(gold))
+    if compare(without, gold).equal or any(compare(predicted, form).equal for form in multiplied):
         return Comparison(True, "form")
     return plain
 

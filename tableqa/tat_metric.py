@@ -13,6 +13,8 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tableqa.answers import accepted
+
 _FACTORS = (
     ("hundred", 100),
     ("thousand", 1_000),
@@ -57,8 +59,8 @@ def score(
     if len(predicted) == 1 and not predicted_scale and "%" not in only and _is_number(only):
         number = _value(only)
         candidates += [] if number is None else [f"{number:.4f}"]  # 0.2342 for 23.42 percent
-    right = _normal(_joined(gold, scale))
-    em, f1 = max(_of_texts(_normal(candidate), right) for candidate in candidates)
+    forms = [_normal(_joined(form, scale)) for form in accepted(gold)]
+    em, f1 = max(_of_texts(_normal(candidate), right) for candidate in candidates for right in forms)
     return Score(em, float(em) if answer_type in _COMPUTED else f1)
 
 

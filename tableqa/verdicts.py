@@ -8,11 +8,11 @@ raw answers, which are kept, every one of them can be taken again.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from tableqa import matchers
-from tableqa.answers import Comparison, Difference, compare, normal_forms
+from tableqa.answers import Comparison, Difference, accepted, compare, normal_forms, with_alternatives
 from tableqa.language import gettext_noop
 from tableqa.nearness import same_in_another_form
 from tableqa.scales import compare_scaled
@@ -69,8 +69,22 @@ def judge(answers: Sequence[str], gold: Sequence[str], text: str = "", scale: st
     scale of the gold ones (`tableqa.scales`).
 
     A model that writes its answers after each other cannot say "Salt Lake City, Utah" otherwise than two answers are
-    said: where the split list is wrong and the whole text is right, the text counts.
+    said: where the split list is wrong and the whole text is right, the text counts. Of gold answers with alternatives the
+    form counts by which the model is right, else the one that it is near.
     """
+    judgements = [_judge(answers, form, text, scale) for form in accepted(gold)]
+    nearest = min(judgements, key=lambda one: (not one.right, one.near == one.right))
+    return replace(
+        nearest, wtq=any(one.wtq for one in judgements), tapex=any(one.tapex for one in judgements)
+    )
+
+
+def gold_of(gold: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The gold answers of one example in what is stored with a verdict: its "alternatives" are there by the same name."""
+    return with_alternatives(gold[name], gold.get("alternatives", {}).get(name, ()))
+
+
+def _judge(answers: Sequence[str], gold: Sequence[str], text: str, scale: str) -> Judgement:
     said, found = list(answers), compare_scaled(answers, gold, scale)
     if not found.equal and text.strip():
         whole = compare_scaled([text], gold, scale)

@@ -196,10 +196,7 @@ def gold_answers(lines: Sequence[Line], note: str = "") -> Figure | None:
 def questions(examples: Sequence[Any], note: str = "") -> Figure | None:
     """The questions of a source, with id and answers."""
     columns = drawn.names(gettext("Question"), gettext("Example"), gettext("Answer"))
-    rows = [
-        (text(example.question), text(example.external_id), text(" | ".join(map(str, example.answers))))
-        for example in examples
-    ]
+    rows = [(text(example.question), text(example.external_id), text(example.answer)) for example in examples]
     return table("questions", gettext("Questions"), columns, rows, note)
 
 

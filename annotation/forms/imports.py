@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PARTS = {
     "question": gettext_lazy("Question"),
     "answers": gettext_lazy("Answers"),
+    "alternatives": gettext_lazy("Alternative answers"),
     "table": gettext_lazy("Table"),
     "id": gettext_lazy("Id"),
     "title": gettext_lazy("Table title"),

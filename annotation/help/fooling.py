@@ -34,6 +34,7 @@ from predictor.listing import STATES as STATES_OF_REPLIES
 from tableqa.answers import compare
 from tableqa.proportions import Proportion, proportion
 from tableqa.sheets import Cell, Column, Sheet, count, guarded, text
+from tableqa.verdicts import gold_of
 
 AT_ONCE = 500
 """Rows that are looked at together."""
@@ -150,7 +151,7 @@ def _looked(
                 right_before=bool(said) and is_right_before(said[-1]),
                 fooled=row.pk in fooled,
                 checked=answers is not None,
-                verified=answers is not None and compare(answers, said[0].gold["perturbed"]).equal,
+                verified=answers is not None and compare(answers, gold_of(said[0].gold, "perturbed")).equal,
                 state=_state(row),
             )
 

@@ -16,6 +16,7 @@ import tableqa
 import tasks.contract
 from predictor.protocol import PredictRequest
 from tableqa import programs, verdicts
+from tableqa.answers import accepted, alternatives_of
 from tableqa.canonical import digest
 from tableqa.scales import scale_of, with_scale
 from tasks.contract import Making, ModelInTheLoop, TaskType
@@ -89,8 +90,8 @@ def _visible(example: tableqa.Example, shows: Sequence[str]) -> tableqa.Example:
 class Held:
     """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed".
 
-    `gold` has the "scale" of the answers, too, where they have one. `is_confirmed`: the program gives the gold answer of
-    the perturbed example.
+    `gold` has the "scale" of the answers and their "alternatives", too, where they have any. `is_confirmed`: the program
+    gives the gold answer of the perturbed example.
     """
 
     verdict: verdicts.Verdict
@@ -117,11 +118,13 @@ def hold(
     failed: bool = False,
 ) -> Held:
     """The verdict on raw answers. `gold` is the perturbed example's answer where somebody else has given it since."""
-    right = {
-        "original": list(asked.original.answers),
-        "perturbed": list(
-            gold if gold is not None else asked.perturbed.answers if asked.perturbed is not None else ()
-        ),
+    right: dict[str, Sequence[str]] = {
+        "original": asked.original.answers,
+        "perturbed": gold
+        if gold is not None
+        else asked.perturbed.answers
+        if asked.perturbed is not None
+        else (),
     }
     said, scale = {"original": original, "perturbed": perturbed}, scale_of(asked.original)
     found = {name: _judged(said[name], right[name], scale) for name in right}
@@ -132,13 +135,17 @@ def hold(
         perturbed_computed=_judged(perturbed, asked.computed, scale),
         failed=failed,
     )
-    gold_answers = {**right, "scale": scale} if scale else right
+    alternatives = {name: list(map(list, forms)) for name in right if (forms := alternatives_of(right[name]))}
+    more = {"scale": scale, "alternatives": alternatives}
+    gold_answers = {name: list(answers) for name, answers in right.items()} | {
+        name: value for name, value in more.items() if value
+    }
     return Held(verdict, gold_answers, found, is_confirmed(right["perturbed"], asked.computed))
 
 
 def is_confirmed(answers: Sequence[str], computed: Sequence[str] | None) -> bool:
     """Whether a program gives these answers to the changed example."""
-    return bool(answers) and list(computed or ()) == list(answers)
+    return bool(answers) and list(computed or ()) in map(list, accepted(answers))
 
 
 def _judged(said: Raw | None, gold: Sequence[str] | None, scale: str) -> verdicts.Judgement | None:

@@ -35,6 +35,7 @@ from predictor.configuration import STOP_AFTER, chat_model, is_live, live_second
 from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import verdicts
+from tableqa.answers import alternatives_of, in_words
 from tableqa.foreign_values import unstorable
 from tableqa.language import Message, message, shown
 from tasks.contract import Answering, ModelInTheLoop, TaskType
@@ -660,7 +661,9 @@ def _seen(
     newest = perturbed or original
     of_meaning = ""
     if task.predicts == "live":
-        of_meaning = verdict_line.meaning(given=held.gold["perturbed"], computed=asked.computed)
+        of_meaning = verdict_line.meaning(
+            given=verdicts.gold_of(held.gold, "perturbed"), computed=asked.computed
+        )
     line = verdict_line.parts(
         held,
         original=original["answers"] if original else (),
@@ -674,10 +677,8 @@ def _seen(
         words=shown(error)
         or (_so_far(held) if nothing_yet else gettext(_own_words(task).get(held.verdict, held.words))),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
-        original=_look(
-            original, asked.original, None if error else held.judgements["original"], held.gold["original"]
-        ),
-        perturbed=_look(perturbed, asked.perturbed, None if error else judged, held.gold["perturbed"]),
+        original=_look(original, asked.original, None if error else held.judgements["original"], held.gold),
+        perturbed=_look(perturbed, asked.perturbed, None if error else judged, held.gold, "perturbed"),
         verdict=None if nothing_yet else held.verdict,
         forms=judged.forms if judged is not None and held.verdict == "unsure" else None,
         tries=counted,
@@ -702,14 +703,16 @@ def _look(
     said: Mapping[str, Any] | None,
     example: tableqa.Example | None,
     judged: verdicts.Judgement | None,
-    expected: Sequence[str],
+    gold: Mapping[str, Any],
+    name: str = "original",
 ) -> Look | None:
     if said is None or example is None:
         return None
+    expected = verdicts.gold_of(gold, name)
     rows, columns = example.table.row_ids, example.table.column_ids
     return Look(
         answers=tuple(said["answers"]),
-        expected=tuple(expected),
+        expected=(in_words(expected),) if alternatives_of(expected) else expected,
         score=said["score"],
         cells=tuple((rows[row], columns[column]) for row, column in said["cells"]),
         rows_seen=said["rows_seen"],

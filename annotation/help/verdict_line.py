@@ -8,6 +8,7 @@ from typing import Literal
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.help.judging import Held, is_confirmed
+from tableqa import answers as gold_answers
 from tableqa import verdicts
 
 Part = tuple[Literal["verdict", "answer", "expected", "confidence", "verified", "unverified"], str]
@@ -95,10 +96,10 @@ def parts(
     else:
         label, answers = gettext(own.get(held.verdict, LABELS[held.verdict])), perturbed
         if held.verdict != "not_fooled":
-            gold = held.gold["perturbed"]
+            gold = verdicts.gold_of(held.gold, "perturbed")
     line: list[Part] = [("verdict", label), ("answer", in_words(answers))]
     if gold:
-        line.append(("expected", gettext("expected: {answer}").format(answer=in_words(gold))))
+        line.append(("expected", gettext("expected: {answer}").format(answer=gold_answers.in_words(gold))))
     line.append(("confidence", confidence(score)))
     if perturbed is not None and of_meaning:
         words = gettext(MEANING_IN_SHORT[of_meaning])

@@ -158,21 +158,20 @@ class Example(models.Model):
 
         return replay(base, [from_dict(operation) for operation in self.operations])
 
+    @property
+    def gold(self) -> tuple[str, ...]:
+        """The answers with their other forms."""
+        from tableqa.answers import with_alternatives
+
+        return with_alternatives(self.answers, self.more.get("alternatives", ()))
+
     def example(self, table: tableqa.Table | None = None) -> tableqa.Example:
         """The plain example that task types, checks and exports work on. `table` is its table, where the caller has it."""
         from tableqa import examples
 
-        more = self.more
-        return examples.Example(
-            id=self.external_id,
-            question=self.question,
-            table=self.table() if table is None else table,
-            answers=self.answers,
-            meta=more.get("meta"),
-            program=more.get("program"),
-            context=examples.Context.from_dict(more["context"]) if "context" in more else None,
-            history=[examples.Turn.from_dict(turn) for turn in more.get("history", ())],
-        )
+        if table is None:
+            table = self.table()
+        return examples.Example.stored(self.external_id, self.question, table, self.answers, self.more)
 
 
 class PerturbationRun(models.Model):

@@ -17,6 +17,7 @@ from annotation.releases.exporting import RESPONSE, items_of, origin_of, source_
 from annotation.releases.raw_records import Raw, decision_of
 from annotation.releases.release_files import read_manifest
 from annotation.releases.task_records import task_of_record
+from tableqa.answers import in_words
 from tableqa.canonical import canonical
 from tableqa.serialisations import SERIALISATIONS
 from tasks.common.fields import Choice, MultiChoice, Rank, Scale
@@ -25,7 +26,8 @@ from tasks.contract import Field, TaskType
 Record = dict[str, Any]
 LOSES: Final = (
     "earlier revisions, earlier versions of guidelines and their translations, slots, marks of unsure responses, further "
-    "outcomes of an item, history and context of questions, proposals, lineage of edited examples, figures of agreement"
+    "outcomes of an item, alternative answers as data (they are shown), history and context of questions, proposals, "
+    "lineage of edited examples, figures of agreement"
 )
 PEOPLE: Final = uuid.UUID("6f0d9c5e-35b0-5f5f-9d0b-6a5c8e1d2b47")
 """Namespace of the ids of people."""
@@ -128,7 +130,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
             "fields": {
                 "question": example.question,
                 "table": html.dumps(example.table),
-                "answer": " | ".join(example.answers) or "-",
+                "answer": in_words(example.answers) or "-",
             },
             "metadata": {
                 "answers": list(example.answers),

@@ -16,6 +16,7 @@ from typing import Any, Final
 from annotation.releases.provenances import PROPOSALS
 from annotation.releases.raw_records import Raw, decision_of, placed, record_at, records
 from annotation.releases.task_records import definition_of, task_of_record
+from tableqa.answers import alternatives_of
 from tableqa.canonical import canonical
 from tableqa.sheets import guarded
 from tasks.common.fields import AnswerChoice, AnswerMultiChoice, AnswerRank
@@ -25,8 +26,8 @@ Record = dict[str, Any]
 FORMS: Final = ("csv", "xlsx", "label_studio")
 _NOT_IN_ROWS: Final = (
     "earlier revisions, items without a response, outcomes of decisions (whether a response is accepted is), "
-    "tables, history and context of questions, proposals, guidelines, licences, lineage of edited examples, figures of "
-    "agreement; edits are JSON in a cell"
+    "alternative answers, tables, history and context of questions, proposals, guidelines, licences, lineage of edited "
+    "examples, figures of agreement; edits are JSON in a cell"
 )
 LOSES: Final = {
     "csv": _NOT_IN_ROWS,
@@ -218,6 +219,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
         outcomes = decision_of(raw, id).get("outcomes", ())
         accepted = {response for one in outcomes for response in one["annotations"]}
         example = raw.example(source, example_id)
+        alternatives = alternatives_of(example.answers)
         header = list(example.table.header)
         names = _numbered(header)
         yield {
@@ -225,6 +227,7 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                 "id": example_id,
                 "question": example.question,
                 "answers": list(example.answers),
+                **({"answer_alternatives": list(map(list, alternatives))} if alternatives else {}),
                 "table": {"header": header, "rows": [list(row) for row in example.table.rows]},
                 "cells": [dict(zip(names, row, strict=True)) for row in example.table.rows],
             },

@@ -15,16 +15,20 @@ DESCRIPTIONS = {
 }
 """A sentence for each of `release_files.FORMATS`: the paper or the tool that reads it."""
 
-_NO_STRUCTURE = gettext_noop("Without titles, further header rows, merged cells, context and history.")
+_NO_STRUCTURE = gettext_noop(
+    "Without titles, further header rows, merged cells, context, history and alternative answers."
+)
 LOSSES = {
     "askew": "",
     "freb_tqa": _NO_STRUCTURE,
     "robut": _NO_STRUCTURE,
-    "lftqa": gettext_noop("Without examples that have no rated answer."),
+    "lftqa": gettext_noop("Without examples that have no rated answer and without alternative answers."),
     "torr": gettext_noop(
-        "Without titles, further header rows, merged cells, context, history and decisions."
+        "Without titles, further header rows, merged cells, context, history, decisions and alternative answers."
     ),
-    "suc": gettext_noop("Without further header rows, merged cells, history and decisions."),
-    "hf": "",
+    "suc": gettext_noop(
+        "Without further header rows, merged cells, history, decisions and alternative answers."
+    ),
+    "hf": gettext_noop("Without alternative answers."),
 }
 """What the files of each format leave out of examples and decisions; "" where nothing. The raw records have all of it."""

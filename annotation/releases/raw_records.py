@@ -24,7 +24,6 @@ from annotation.releases import automatic, provenances
 from annotation.releases.task_records import task_of_record
 from tableqa.answers import compare
 from tableqa.canonical import canonical
-from tableqa.examples import Context, Turn
 from tableqa.on_disk import Shelf, database
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.release_rules import RULES
@@ -440,16 +439,8 @@ class Raw:
             table = replay(base, operations) if operations else base
         except OperationError as error:
             raise Difference(f"decisions.jsonl: example {id!r} does not replay: {error}") from None
-        more = record.get("more", {})
-        return tableqa.Example(
-            id=id,
-            question=record["question"],
-            table=table,
-            answers=record["answers"],
-            meta=more.get("meta"),
-            program=more.get("program"),
-            context=Context.from_dict(more["context"]) if "context" in more else None,
-            history=[Turn.from_dict(turn) for turn in more.get("history", [])],
+        return tableqa.Example.stored(
+            id, record["question"], table, record["answers"], record.get("more", {})
         )
 
     @cached_property

@@ -49,6 +49,7 @@ from annotation.releases.raw_records import (
 from annotation.releases.task_records import task_of_record
 from annotation.releases.wordings import is_wording
 from tableqa import verdicts
+from tableqa.answers import alternatives_of
 from tableqa.by_place import by_place
 from tableqa.canonical import Worded, canonical, digest, file_digest
 from tableqa.mixing import Part
@@ -814,7 +815,7 @@ def _check_verdict(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> Non
     computed = {
         name: verdicts.judge(
             record[name]["answers"],
-            verdict["gold"][name],
+            verdicts.gold_of(verdict["gold"], name),
             record[name]["text"],
             verdict["gold"].get("scale", ""),
         )
@@ -923,6 +924,7 @@ def _check_decision(
             ("replayed table", stored.table.digest(), example["digest"]),
             ("question", perturbed.example.question, example["question"]),
             ("answers", list(perturbed.example.answers), example["answers"]),
+            ("alternatives", alternatives_of(perturbed.example.answers), alternatives_of(stored.answers)),
             ("parent", decision["example"], example["parent"]),
             ("perturbation", item.variant or task.key, example["perturbation"]),
         ):

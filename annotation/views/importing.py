@@ -35,6 +35,7 @@ from annotation.views import tables, waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import ancestry, previewing
+from tableqa.answers import in_words
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
 from tableqa.readers.preview import first_rows
@@ -242,6 +243,7 @@ def shown_example(example: tableqa.Example, rows: int | None = None) -> dict[str
     rows = len(example.table.rows) if rows is None else rows
     return {
         "example": example,
+        "answers": in_words(example.answers),
         "label": gettext("Table of example {id}").format(id=example.id),
         "table": tables.drawn(table),
         "rows": rows,
@@ -292,11 +294,11 @@ def figures_of_source(request: PageRequest, public_id: str) -> dict[str, Any]:
 
 def _figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
     examples = Example.objects.filter(source=source).originals().order_by("position")
-    fields = ("public_id", "external_id", "question", "answers", "table_digest")
+    fields = ("public_id", "external_id", "question", "answers", "more", "table_digest")
     shown = cut(request, examples.only(*fields))
-    if visibility.sight(access.actor(request), source.project).is_asked:
-        for example in shown:
-            example.answers = []
+    is_asked = visibility.sight(access.actor(request), source.project).is_asked
+    for example in shown:
+        example.answer = "" if is_asked else in_words(example.gold)
     table = record_tables.questions(list(shown), part_of_list(shown))
     return {
         "examples": shown,
@@ -323,7 +325,7 @@ def example(request: PageRequest, public_id: str) -> HttpResponse:
     context = {
         "project": project,
         "example": example,
-        "answers": [] if sight.is_asked else example.answers,
+        "answers": "" if sight.is_asked else in_words(example.gold),
         "root": root,
         "left_out": left_out,
         "table": tables.drawn(example.stored_table.table(), operations),

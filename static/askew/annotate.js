@@ -328,7 +328,7 @@ class AskewAnnotate extends HTMLElement {
       const value = shows[place.dataset.show];
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(value));
       if (place.shown) place.shown(value, assignment);
-      else (SHOW[place.dataset.show] ?? SHOW.text)(place, value);
+      else (SHOW[place.dataset.show] ?? SHOW.text)(place, value, shows);
     }
   }
 
@@ -760,7 +760,7 @@ class AskewAnnotate extends HTMLElement {
     }
     for (const place of this.places.answer) {
       const answers = this.#server?.answer?.[place.dataset.answer] ?? (place.dataset.answer === "before" ? this.#current.shows.answers : null);
-      SHOW.answers(place, answers);
+      SHOW.answers(place, answers, place.dataset.answer === "before" ? this.#current.shows : {});
       place.closest("[data-only-with]")?.toggleAttribute("hidden", empty(answers));
     }
     this.checklist.update({
@@ -1624,8 +1624,13 @@ const SHOW = {
   text: (place, value) => { place.textContent = typeof value === "string" ? value : value?.text ?? ""; },
   question: (place, text) => { place.textContent = text ?? ""; },
   evidence: (place, evidence) => { place.textContent = evidence?.from ?? ""; },
-  answers: (place, answers) => {
+  answers: (place, answers, { alternatives = [] } = {}) => {
     place.replaceChildren(...(answers ?? []).map((text) => make("li", { textContent: text, dir: "auto" })));
+    for (const other of alternatives) {
+      const item = make("li", { dir: "auto" });
+      item.append(make("span", { className: "soft", textContent: t("or") }), ` ${other.join(" | ")}`);
+      place.append(item);
+    }
   },
   context: (place, context) => {
     const facts = [[t("Unit"), context?.unit], [t("Scale"), context?.scale]].filter(([, value]) => value);

@@ -13,7 +13,7 @@ from typing import Any
 
 from tableqa.by_place import by_place
 from tableqa.canonical import file_digest, thaw
-from tableqa.examples import Context, Example, ExampleError, Turn
+from tableqa.examples import BESIDE, Example, ExampleError
 from tableqa.language import gettext_noop, joined, phrase, reason_of
 from tableqa.on_disk import Shelf
 from tableqa.operations import OperationError, from_dict, replay
@@ -301,27 +301,18 @@ def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
 
 
 def _more(fields: Fields) -> dict[str, Any]:
-    """meta, program, context and history, as far as the example has them."""
+    """What `Example.beside` wrote, as far as the example has it."""
     if "more" not in fields:
         return {}
     more = fields.nested("more")
-    more.only("meta", "program", "context", "history")
+    more.only(*BESIDE)
     return dict(plain(more.value))
 
 
 def _example(fields: Fields, id: str, table: Table, more: Mapping[str, Any]) -> Example:
     in_record(fields.place.line, id)
     try:
-        return Example(
-            id=id,
-            question=fields.text("question"),
-            table=table,
-            answers=fields.texts("answers"),
-            meta=more.get("meta"),
-            program=more.get("program"),
-            context=Context.from_dict(more["context"]) if "context" in more else None,
-            history=[Turn.from_dict(turn) for turn in more.get("history", [])],
-        )
+        return Example.stored(id, fields.text("question"), table, fields.texts("answers"), more)
     except (ExampleError, TypeError) as error:
         raise fields.place.error(reason_of(error), _WHOLE, _VERIFY) from error
 
@@ -387,11 +378,7 @@ def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
         "operations": [operation.to_dict() for operation in instance.perturbed.operations],
         "base": original.table.digest(),
     }
-    more = {
-        name: value
-        for name, value in made.to_dict().items()
-        if name in ("meta", "program", "context", "history")
-    }
+    more = made.beside()
     said = Fields(fields.place, {"question": made.question, "answers": list(made.answers)})
     return _named_anew(said, names, instance.id_of(id), made.table, more, lineage)
 
@@ -426,7 +413,9 @@ def _mixed(fields: Fields, names: Names) -> Example:
         "parts": fields.texts("parts"),
         "operations": plain(fields.listed("operations")),
     }
-    more = plain({name: fields.value[name] for name in ("context", "history") if name in fields})
+    more = plain(
+        {name: fields.value[name] for name in ("alternatives", "context", "history") if name in fields}
+    )
     return _named_anew(fields, names, fields.name("id"), table, more, lineage)
 
 

@@ -29,7 +29,9 @@ def front_matter(folder: Path) -> Mapping[str, Any]:
     try:
         card = guarded_yaml.read("\n".join(lines[1 : marks[1]])).value
     except guarded_yaml.YamlError as error:
-        what = phrase("the YAML at its start cannot be read: {reason}", reason=error.fault.message[:200].rstrip("."))
+        what = phrase(
+            "the YAML at its start cannot be read: {reason}", reason=error.fault.message[:200].rstrip(".")
+        )
         mend = phrase("Correct it, or remove the file")
         raise ReaderError(path, error.fault.line + 1, what, mend) from error
     return card if isinstance(card, dict) else {}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
-from tableqa.answers import LONG_ANSWER
+from tableqa.answers import LONG_ANSWER, alternatives_of, in_words
 from tableqa.examples import Example
 from tableqa.readers.record_forms import looks_like_list
 from tableqa.readers.report import Notes, collected
@@ -26,6 +26,8 @@ def note_doubts(example: Example, has_new_table: bool) -> None:
         return
     own = (value for value in example.meta.values() if isinstance(value, str))
     _examine_texts(notes, "line_breaks", [example.question, *example.answers, *own])
+    if alternatives_of(example.answers):
+        notes.add("alternatives", in_words(example.answers))
     for answer in example.answers:
         if looks_like_list(answer):
             notes.add("texts_like_lists", answer)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tableqa.examples import Context, Example, Turn
 from tableqa.language import gettext_noop, phrase, reason_of
+from tableqa.readers.mapped import gold
 from tableqa.readers.reader import (
     Ids,
     Rejected,
@@ -33,7 +34,7 @@ MARKED = ("answer_cells", "highlighted_cells", "relevant_cells")
 
 _RATED = ("rated_answer", "reference", "human", "metrics")
 _FIELDS = (
-    "id", "question", "answers", "table", "context", "history", "program", "meta", *_RATED, *MARKED,
+    "id", "question", "answers", "table", "alternatives", "context", "history", "program", "meta", *_RATED, *MARKED,
 )  # fmt: skip
 
 
@@ -63,7 +64,7 @@ class Jsonl(RecordFile):
                 example_id,
                 fields.text("question"),
                 table,
-                fields.texts("answers"),
+                gold(fields, {"alternatives": "alternatives"}, fields.texts("answers")),
                 _meta(fields, table),
                 program=_program(fields.nested("program")) if "program" in fields else None,
                 context=_context(fields.nested("context")) if "context" in fields else None,

@@ -7,10 +7,12 @@ names; an object of columns; the objects of HiTab and ToTTo; or a text that hold
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from tableqa.answers import with_alternatives
 from tableqa.examples import Example
 from tableqa.foreign_values import in_column
 from tableqa.language import phrase, reason_of, word
@@ -28,6 +30,7 @@ from tableqa.readers.records import (
     passage_of,
     plain,
     table_of,
+    text_of,
     value_in,
 )
 from tableqa.tables import Table
@@ -37,6 +40,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "query", "utterance", "statement", "text"),
     "table": ("table", "table_array", "table_text"),
     "answers": ("answers", "answer", "label", "answer_text", "target"),
+    "alternatives": ("answer_alternatives", "answer_aliases"),
     "title": ("title", "table_page_title", "page_title"),
     "caption": ("caption", "table_section_title", "table_caption"),
     "context": ("context", "passage", "paragraph"),
@@ -98,9 +102,14 @@ def mapped_example(
     place = fields.place.inside(taken["table"])
     table = table_from(place, fields.value[taken["table"]], title, caption)
     check_parted(place, table)
-    answers = _answers(fields, taken["answers"]) if "answers" in taken else []
+    given = _texts(
+        fields, taken.get("answers"), texts_of_answers(in_column(fields.value, taken.get("answers")))
+    )
+    answers = gold(fields, taken, given)
     passage = passage_of(in_column(fields.value, taken.get("context")))
     used = {name for part, name in taken.items() if part != "context" or passage is not None}
+    if isinstance(in_column(fields.value, taken.get("answers")), dict):
+        used.discard(taken["answers"])  # it says more than the texts
     meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
     if about := _beside_the_cells(fields.value[taken["table"]]):
         meta["table"] = plain(about)
@@ -131,13 +140,51 @@ def text_in(fields: Fields, name: str | None) -> str:
     return "" if name is None else fields.text(name, default="")
 
 
-def _answers(fields: Fields, name: str) -> list[str]:
-    value = fields.required(name)
-    if value is None:
+def _texts(fields: Fields, name: str | None, value: object) -> list[str]:
+    """The texts in a value of this column: a list, or one text."""
+    if name is None or value is None:
         return []
-    return (
-        fields.texts(name) if isinstance(value, list) else Fields(fields.place, {name: [value]}).texts(name)
+    return Fields(fields.place, {name: value if isinstance(value, list) else [value]}).texts(name)
+
+
+def gold(
+    fields: Fields,
+    columns: Mapping[str, str],
+    answers: list[str],
+    texts: Callable[[str, Any], list[str]] | None = None,
+) -> tuple[str, ...]:
+    """The answers of a record with their other accepted forms; ReaderError.
+
+    The texts of SQuAD's object are the forms of one answer. A column of alternatives holds texts, each of them a form, or
+    lists, each of them a form of all answers. Without answers, the first form is the answer. `texts` reads a column, where
+    its texts may hold several.
+    """
+    texts = texts or partial(_texts, fields)
+    value = in_column(fields.value, columns.get("answers"))
+    forms = (
+        [[text] for text in answers] if texts_of_answers(value) is not value else [answers] if answers else []
     )
+    if column := columns.get("alternatives"):
+        others = fields.value.get(column)
+        if isinstance(others, list) and any(isinstance(one, list) for one in others):
+            forms += [texts(column, one) for one in others]
+        else:
+            forms += [[text] for text in texts(column, others) if text.strip()]
+    return with_alternatives(forms[0], filter(None, forms[1:])) if forms else ()
+
+
+def texts_of_answers(value: Any) -> Any:
+    """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}]; any other value as it is."""
+    if isinstance(value, dict) and isinstance(value.get("text"), list | str):
+        return value["text"]
+    if is_list_of_objects(value) and all(text_of(inner.get("text")) is not None for inner in value):
+        return [inner["text"] for inner in value]
+    return value
+
+
+def is_list_of_objects(value: object) -> bool:
+    """Whether a value is a list of objects and not empty."""
+    return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
 
 
 def _beside_the_cells(value: object) -> dict[str, Any]:

@@ -23,20 +23,20 @@ from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.header_rows import check_header_row, names_header, with_header
-from tableqa.readers.mapped import retitled, table_from, text_in
+from tableqa.readers.mapped import retitled, table_from, text_in, texts_of_answers
 from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, only_file
 from tableqa.readers.record_forms import (
     JSON_SUFFIXES,
+    OF_GOLD,
     PARTS,
     TEXT_SUFFIXES,
     AnswerLists,
-    answers_in,
     file_named,
+    gold_in,
     is_json,
     parts_of,
     questions_in,
     records_inside,
-    texts_of_answers,
 )
 from tableqa.readers.records import (
     Fields,
@@ -242,12 +242,12 @@ class OwnData(TolerantReader):
         with self._opened(path, tables) as (questions, _):
             return sum(1 for _ in islice(self._each_record(questions), most))
 
-    def _texts_of_answers(self, path: Path) -> Iterator[str]:
-        """The answers of each record that has a text for them."""
+    def _texts_of_answers(self, path: Path, part: str = "answers") -> Iterator[str]:
+        """The answers of each record that has a text for them, or their alternatives."""
         for record in self._each_record(path):
             if isinstance(record, Fields):
                 with suppress(ReaderError):  # reading tells the problems
-                    value = in_column(record.value, _columns(record, self.fields).get("answers"))
+                    value = in_column(record.value, _columns(record, self.fields).get(part))
                     if isinstance(value := texts_of_answers(value), str) and value:
                         yield value
 
@@ -265,7 +265,7 @@ class OwnData(TolerantReader):
         header_row = self.fields.get("header_row", "")
         library = _library(path, tables, self._table_encoding(path, tables), header_row)
         sheets = Sheets(path, header_row)
-        lists = AnswerLists(lambda: self._texts_of_answers(path))
+        lists = {part: AnswerLists(partial(self._texts_of_answers, path, part)) for part in OF_GOLD}
         number = 0
         parts: set[str] = set()
         for number, record in enumerate(self._each_record(path), start=1):
@@ -279,7 +279,7 @@ class OwnData(TolerantReader):
                 parts |= columns.keys()
                 example_id = _id(record, columns.get("id"), number)
                 separator = self.fields.get("answer_separator", "")
-                answers = answers_in(record, columns.get("answers"), separator, lists)
+                answers = gold_in(record, columns, separator, lists)
                 read = _example(record, columns, example_id, library, sheets, answers, header_row)
                 ids.add(example_id, record.place.line, record.place.file)
                 yield read
@@ -399,7 +399,7 @@ def _example(
     example_id: str,
     library: TableFiles,
     sheets: Sheets,
-    answers: list[str],
+    answers: tuple[str, ...],
     header_row: str,
 ) -> Example:
     """The example of a record whose columns are known; ReaderError."""

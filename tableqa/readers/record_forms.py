@@ -12,8 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tableqa.foreign_values import in_column
 from tableqa.language import phrase
-from tableqa.readers.mapped import USUAL, is_table_text
+from tableqa.readers.mapped import USUAL, gold, is_list_of_objects, is_table_text, texts_of_answers
 from tableqa.readers.reader import start_of
 from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
 from tableqa.readers.report import note
@@ -26,6 +27,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         *USUAL["table"], "table_file", "table_path", "table_csv", "table_name", "table_id", "sheet", "file", "path",
         "tabelle",
     ),
+    "alternatives": USUAL["alternatives"],
     "title": (*USUAL["title"], "titel"),
     "caption": USUAL["caption"],
     "context": USUAL["context"],
@@ -33,6 +35,8 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """For each part of an example the names of columns that are taken for it; capitals, spaces and signs do not count."""
 
+OF_GOLD = ("answers", "alternatives")
+"""Parts whose columns may hold lists as texts."""
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 
@@ -107,7 +111,7 @@ def _of_object(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """
     if "question" in guessed(members):
         return _from_columns(members)
-    lists = [value for value in members.values() if _is_list_of_objects(value)]
+    lists = [value for value in members.values() if is_list_of_objects(value)]
     if len(lists) == 1 and _TABLES.isdisjoint(members):
         return list(lists[0])
     values = list(members.values())
@@ -125,10 +129,6 @@ def _from_columns(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 def _with_id(name: str, record: dict[str, Any]) -> dict[str, Any]:
     return record if "id" in guessed(record) else {"id": name, **record}
-
-
-def _is_list_of_objects(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
 
 
 def questions_in(record: Fields, question: str, table: str) -> Iterator[Fields]:
@@ -168,7 +168,7 @@ def _with_answers(outer: dict[str, Any], inner: object) -> dict[str, Any]:
         if isinstance(value, dict)
         and (answers := guessed(value).get("answers"))
         and not isinstance(value[answers], dict)
-        and not _is_list_of_objects(value[answers])
+        and not is_list_of_objects(value[answers])
     }
     if len(objects) != 1:
         return outer
@@ -233,10 +233,22 @@ class AnswerLists:
         return value
 
 
-def answers_in(record: Fields, column: str | None, separator: str, lists: AnswerLists) -> list[str]:
-    """The answers in a column, where it is a text parted by the separator or a list of `lists`; [] without the column."""
-    value = None if column is None else texts_of_answers(record.value.get(column))
-    if column is None or value is None or value == "":
+def gold_in(
+    record: Fields, columns: Mapping[str, str], separator: str, lists: Mapping[str, AnswerLists]
+) -> tuple[str, ...]:
+    """The answers of a record with their other forms, where texts are parted by the separator or a list of `lists`."""
+
+    def texts(column: str, value: Any) -> list[str]:
+        return _texts_in(record, column, value, separator, lists["alternatives"])
+
+    column = columns.get("answers")
+    value = texts_of_answers(in_column(record.value, column))
+    answers = [] if column is None else _texts_in(record, column, value, separator, lists["answers"])
+    return gold(record, columns, answers, texts)
+
+
+def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: AnswerLists) -> list[str]:
+    if value is None or value == "":
         return []
     if isinstance(value, str):
         members = lists.of(record, column, value)
@@ -245,15 +257,6 @@ def answers_in(record: Fields, column: str | None, separator: str, lists: Answer
         value = [text.strip() for text in value.split(separator or "|")] if members is None else members
     whole = value if isinstance(value, list) else [value]
     return Fields(record.place, {column: whole}).texts(column)
-
-
-def texts_of_answers(value: Any) -> Any:
-    """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}]; any other value as it is."""
-    if isinstance(value, dict) and isinstance(value.get("text"), list | str):
-        return value["text"]
-    if _is_list_of_objects(value) and all(text_of(inner.get("text")) is not None for inner in value):
-        return [inner["text"] for inner in value]
-    return value
 
 
 def looks_like_list(text: str) -> bool:

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -775,7 +775,7 @@ def example(
     id: str,
     question: str,
     table: Table,
-    answers: list[str],
+    answers: Sequence[str],
     meta: Mapping[str, Any] | None = None,
     program: Mapping[str, Any] | None = None,
     context: Context | None = None,

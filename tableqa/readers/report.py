@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {
     "no_lists": gettext_noop("Answers that look like lists and are none, in a column of lists"),
     "split": gettext_noop("Answers with a separator, read as several"),
     "separators": gettext_noop("Answers with “;” or “|”, read as one answer"),
+    "alternatives": gettext_noop("Several accepted answers, each right by itself"),
     "line_breaks": gettext_noop("Fields with line breaks"),
     "cell_line_breaks": gettext_noop("Cells of tables with line breaks"),
     "placeholders": gettext_noop("Texts that programs write for missing values and errors, read as text"),

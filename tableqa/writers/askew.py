@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from tableqa.answers import gold_record
 from tableqa.examples import Example
 
 
 def askew_record(example: Example) -> dict[str, Any]:
-    """{"id", "question", "answers", "table"}, and "context" and "history" where the example has them.
+    """{"id", "question", "answers", "table"}, and "alternatives", "context" and "history" where the example has them.
 
     The table is in the form of `Table.to_wire`: its ids are there where they are not the usual ones, so
     that cells and operations in the same record can be found in a derived table, too. What the source
@@ -15,7 +16,7 @@ def askew_record(example: Example) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": example.id,
         "question": example.question,
-        "answers": list(example.answers),
+        **gold_record(example.answers),
         "table": example.table.worded,
     }
     if example.context is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example
-from tableqa.answers import compare
+from tableqa.answers import accepted, compare, in_words
 from tableqa.cells import fold, number_of
 from tableqa.language import gettext, gettext_noop, joined, word
 from tableqa.proportions import proportion
@@ -107,7 +107,12 @@ class AnswerCheck(Answering, Preparing):
     def merged(self, responses: Sequence[Response], item: Item, found: object) -> Response:
         """Of answers that say the same the one nearest to the given one as it is written, whoever came first."""
         return min(
-            responses, key=lambda one: (named(one, item), one.answers != item.example.answers, one.answers)
+            responses,
+            key=lambda one: (
+                named(one, item),
+                one.answers not in accepted(item.example.answers),
+                one.answers,
+            ),
         )
 
     def uphold(self, responses: Sequence[Response], item: Item) -> Resolution:
@@ -137,7 +142,7 @@ class AnswerCheck(Answering, Preparing):
         return [
             said,
             gettext("Compared with the given answer, {value}: {words}.").format(
-                value=" | ".join(item.example.answers) or "none", words=words
+                value=in_words(item.example.answers) or "none", words=words
             ),
         ]
 

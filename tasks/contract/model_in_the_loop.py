@@ -59,5 +59,7 @@ class ModelInTheLoop(TaskType):
         except OperationError:
             return None
         shown = self.preview(data, item) if isinstance(self, Making) else None
-        answers = item.example.answers if shown is None else shown.get("after") or ()
-        return dataclasses.replace(item.example, table=table, answers=tuple(answers))
+        answers = item.example.answers
+        if shown is not None and (after := tuple(shown.get("after") or ())) != tuple(answers):
+            answers = after
+        return dataclasses.replace(item.example, table=table, answers=answers)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from tableqa.answers import gold_record
 from tableqa.contracts import Contract
 from tableqa.language import gettext, gettext_noop, unpack_object
 from tasks.contract.deciding import Deciding
@@ -159,6 +160,8 @@ class TaskType(Deciding, Responding):
             shown["table"] = {
                 part: value for part, value in shown["table"].items() if part not in ("title", "caption")
             }
+        if "answers" in shown:
+            shown |= gold_record(item.example.answers)
         return {name: value for name, value in shown.items() if value}
 
     def presented(self, item: Item) -> dict[str, Any]:

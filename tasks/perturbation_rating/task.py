@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
+from tableqa.answers import gold_record
 from tableqa.language import gettext, gettext_noop
 from tableqa.operations import describe, diff
 from tableqa.proportions import proportion
@@ -136,7 +137,7 @@ class PerturbationRating(DeclaredTask, Preparing):
         inputs: dict[str, Any] = {
             "original": {
                 "question": around.original.question,
-                "answers": list(around.original.answers),
+                **gold_record(around.original.answers),
                 "table": around.original.table.to_wire(),
             },
             "perturbation": around.perturbation,
@@ -165,7 +166,7 @@ class PerturbationRating(DeclaredTask, Preparing):
         """The question and the answers that head the page are the original's: both sides differ from it."""
         shown = super().payload(item)
         original = item.inputs["original"]
-        shown |= {"question": original["question"], "answers": list(original["answers"])}
+        shown |= {name: original.get(name) for name in ("question", "answers", "alternatives")}
         return {name: value for name, value in shown.items() if value}
 
     def asked(self, item: Item) -> Sequence[Question]:
@@ -305,7 +306,7 @@ def _side(original: Example, example: Example) -> dict[str, Any]:
     operations = diff(original.table, example.table, match="ids")
     return {
         "question": example.question,
-        "answers": list(example.answers),
+        **gold_record(example.answers),
         "table": example.table.to_wire(),
         "operations": [operation.to_dict() for operation in operations],
         "changes": [describe(operation, original.table) for operation in operations],

@@ -327,12 +327,12 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
             edited = None
         program = None if response.unanswerable else followed(response.program, item.example)
         found = previewed(program, item.example, edited)
-        answers = found["before"] if item.variant == "answer_stays" else list(response.answers)
+        answers = item.example.answers if item.variant == "answer_stays" else response.answers
         differs = bool(answers and found["computed"]) and not agrees(tuple(found["computed"]), answers)
         alternatives = _alternatives(response, item, edited)
         return {
             **found,
-            "after": answers or (None if alternatives else found["computed"]),
+            "after": list(answers) or (None if alternatives else found["computed"]),
             "differs": differs,
             "alternatives": alternatives,
         }

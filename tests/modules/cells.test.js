@@ -50,6 +50,17 @@ const submitted = () => ask("cells/submitted");
 
 // --- cells that the answer depends on --------------------------------------------------------------------------------
 
+test("other accepted forms of the answer follow it with “or”, for each item its own", async () => {
+  const page = await begin("relevant_cells", "forms");
+  const listed = () => page.all("ul[data-show=answers] li").map(({ textContent }) => textContent);
+  const first = { "which film is longest?": ["Heat", "or Heat (1995) | 170"], "which film is second?": ["Ran"] };
+  assert.deepEqual(listed(), first[question(page)]);
+  const before = question(page);
+  await press(page, "ArrowDown", " ", "Enter");
+  assert.notEqual(question(page), before);
+  assert.deepEqual(listed(), first[question(page)]);
+});
+
 test("relevant cells are marked with a range and Enter", async () => {
   const page = await begin("relevant_cells", "costs");
   const marked = () => page.find("askew-marked-cells").textContent;

@@ -8,6 +8,7 @@ from django.test import Client
 
 from annotation.models import Annotation
 from tableqa import Example, Table
+from tableqa.answers import Answers
 from tableqa.examples import Context
 from tests.annotation.cast import World
 
@@ -46,6 +47,10 @@ EXAMPLES = {
     "marked": questions(meta={"relevant_cells": [["r1", "c1"], ["r1", "c2"]]}),
     "total": [Example("total", "what was the total in 2019?", SALES, ["679"])],
     "total with program": [Example("total", "what was the total in 2019?", SALES, ["679"], program=TOTAL)],
+    "forms": [
+        Example("f-1", "which film is longest?", FILMS, Answers(["Heat"], [["Heat (1995)", "170"]])),
+        Example("f-2", "which film is second?", FILMS, ["Ran"]),
+    ],
     "film": [Example("long", "which film is the one?", FILMS, ["Heat"])],
 }
 
