@@ -358,6 +358,9 @@ def _coded(ratings: Ratings) -> tuple[Array, list[object]]:
             return _coded_objects(rows)
         if array.dtype.kind not in "biuf" or array.ndim != 2:
             return _coded_objects(rows)
+        # numpy makes floats of whole numbers beside None or above 2**63: of large ones several would be one.
+        if array.dtype.kind == "f" and (np.abs(array) >= 2.0**53).any():
+            return _coded_objects(rows)
     if array.ndim != 2:
         raise ValueError(f"ratings has {array.ndim} dimension(s); it has two, units x raters.")
     if array.size == 0:
@@ -582,7 +585,11 @@ def _ranked(
     if measure == "krippendorff_alpha_interval":
         if odd := [label for label in labels if not isinstance(label, Real) or not math.isfinite(label)]:
             raise ValueError(f"The interval level needs finite numbers; {odd[0]!r} is none.")
-        return as_they_are, np.array([float(cast("float", label)) for label in labels])
+        # Distances count alone: large whole numbers become floats as what they are above the lowest.
+        whole = [label for label in labels if isinstance(label, int)]
+        is_large = len(whole) == len(labels) and any(abs(label) >= 2**53 for label in whole)
+        lowest = min(whole) if is_large else 0
+        return as_they_are, np.array([float(cast("int", label) - lowest) for label in labels])
     if measure in WITH_ORDER:
         if order is not None:
             rank = {category: index for index, category in enumerate(order)}

@@ -6,6 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from tableqa.cells.folding import fold, without_notes
+from tableqa.release_rules import version
 
 _LONGEST = 80
 """Characters up to which a text is tried as a number."""
@@ -162,7 +163,13 @@ _WRITTEN = re.compile(
     rf"{_DIGITS}(?P<rest>(?![\d.,]).*)",
     re.IGNORECASE,
 )
-_BRACKETED = re.compile(rf"(?P<prefix>{_PREFIX})? ?\((?P<inner>[^()]*)\) ?(?P<percent>%?)", re.IGNORECASE)
+_IN_BRACKETS = rf"(?P<prefix>{_PREFIX})? ?\((?P<inner>[^()]*)\)"
+_BEFORE_RULES_10 = re.compile(rf"{_IN_BRACKETS} ?(?P<rest>%?)", re.IGNORECASE)
+_BEHIND = [*(spelling for unit in ("%", "‰", "pp", "bp") for spelling in _MEASURES[unit]), *_CURRENCY_UNITS]
+_BRACKETED = re.compile(
+    rf"{_IN_BRACKETS}(?P<rest>(?: ?(?:{'|'.join(_SCALES)})\b)?(?: ?(?:{'|'.join(map(re.escape, _BEHIND))})\.?)?)",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _FRACTION = re.compile(
     r"(?P<sign>-)?(?:(?P<whole>\d{1,6})[ -])?(?P<numerator>[1-9])[/⁄](?P<denominator>[2-9]|10)"
@@ -171,19 +178,23 @@ _PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _PLURAL = re.compile(r"[a-z]{2,20}[a-rt-z]s")
 
 
-@lru_cache(maxsize=16_384)
 def number_of(text: str) -> Number | None:
     """The number that `text` is, None if it is none: "1,234", "(9.9)", "-$5.20", "50 %", "3 million", "12 years", "three".
 
-    Brackets around a number mean minus (accounting); only "(1991)" may as well be a year, and has no reading. A unit is
-    one of a list, or a plural in lower case. "12 Angry Men" is no number, nor are ordinals ("10th"), ranges ("1996-97"),
-    "1_000", "inf" and "nan". Years are numbers like others.
+    Brackets around a number mean minus (accounting), also before a scale, a currency or a share: "(190) bps". Only "(1991)"
+    may as well be a year, and has no reading. A unit is one of a list, or a plural in lower case. "12 Angry Men" is no
+    number, nor are ordinals ("10th"), ranges ("1996-97"), "1_000", "inf" and "nan". Years are numbers like others.
     """
+    return _number_of(text, _BRACKETED if version() >= 10 else _BEFORE_RULES_10)
+
+
+@lru_cache(maxsize=16_384)
+def _number_of(text: str, bracketed: re.Pattern[str]) -> Number | None:
     if not text or len(text) > _LONGEST:
         return None
     folded = without_notes(fold(text))
-    if match := _BRACKETED.fullmatch(folded):
-        inner = _written(f"{match['prefix'] or ''}{match['inner'].strip()}{match['percent']}")
+    if match := bracketed.fullmatch(folded):
+        inner = _written(f"{match['prefix'] or ''}{match['inner'].strip()}{match['rest']}")
         if inner is None or inner.value.is_signed() or "+" in folded or _YEAR.fullmatch(match["inner"]):
             return None
         return Number(-inner.value, inner.unit, inner.decimals, inner.digits)

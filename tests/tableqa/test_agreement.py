@@ -977,3 +977,16 @@ def test_kappa_and_alpha_meet_as_units_grow(units: int, raters: int, categories:
     else:
         n = units * raters
         assert alpha == pytest.approx(1 - (1 - kappa) * (n - 1) / n, abs=1e-12)
+
+
+@pytest.mark.parametrize("shift", [2**53, 2**63, -(2**63) - 1, 2**70])
+def test_large_whole_numbers_stay_apart(shift: int) -> None:
+    one, other, small = shift, shift + 1, 1
+    rows = [[one, other], [one, one], [small, small]]
+    nominal = agreement(rows, "krippendorff_alpha_nominal").value
+    assert nominal == pytest.approx(1 - (1 / 3) / (22 / 30))
+    assert agreement([*rows, [None, one]], "krippendorff_alpha_nominal").value == nominal
+    near = [[shift, shift + 1], [shift, shift], [shift + 2, shift + 2]]
+    plain = [[0, 1], [0, 0], [2, 2]]
+    for measure in ("krippendorff_alpha_interval", "krippendorff_alpha_ordinal", "percent_agreement"):
+        assert agreement(near, measure).value == pytest.approx(agreement(plain, measure).value)

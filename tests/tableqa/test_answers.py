@@ -106,6 +106,11 @@ SAME: list[tuple[str, str, Difference | None]] = [
     ("(9.9)", "-9.9", "form"),
     ("$(9.9)", "-$9.9", "form"),
     ("(9.9)%", "-9.9 %", "form"),
+    ("(190) bps", "-190 bps", "form"),
+    ("(190) basis points", "(190)bps", "form"),
+    ("$(5) million", "-$5 million", "form"),
+    ("(5) million euros", "-€5,000,000", "form"),
+    ("(9.9) percent", "-9.9%", "form"),
     ("1 000 000", "1,000,000", "form"),
     ("1\u202f000", "1000", "form"),
     ("12,34,567", "1234567", "form"),
@@ -465,3 +470,13 @@ def test_the_forms_by_which_an_answer_is_known(text: str, forms: tuple[str, ...]
 def test_saying_one_answer_is_being_equal_to_it(text: str, answer: str) -> None:
     assert says(text, answer) == compare([text], [answer]).equal
     assert says(text, text)
+
+
+def test_brackets_before_a_unit_meant_nothing_by_rules_before_10() -> None:
+    assert compare(["(190) bps"], ["-190 bps"]) == FORM
+    with under(9):
+        assert compare(["(190) bps"], ["-190 bps"]) == VALUE
+        assert compare(["(9.9)%"], ["-9.9 %"]) == FORM
+    assert compare(["(190) bps"], ["-190 bps"]) == FORM
+    assert not compare(["(5) goals"], ["-5 goals"]).equal
+    assert not compare(["(190) bps"], ["190 bps"]).equal
