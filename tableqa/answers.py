@@ -47,14 +47,20 @@ class Answers(tuple[str, ...]):
     """Gold answers that may be said in other ways: each of the `alternatives` is a whole list that is right in their place.
 
     Half of a list is no alternative. Equal to other answers only where these have the same alternatives. Code that knows
-    texts alone takes the first form.
+    texts alone takes the first form. `is_month_first`: 5/12/2019 is 12 May, as in other dates of the table.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
+    is_month_first: bool
 
-    def __new__(cls, answers: Iterable[str], alternatives: Iterable[Iterable[str]] = ()) -> "Answers":
+    def __new__(
+        cls,
+        answers: Iterable[str],
+        alternatives: Iterable[Iterable[str]] = (),
+        is_month_first: bool = False,
+    ) -> "Answers":
         made = super().__new__(cls, answers)
-        made.alternatives = tuple(map(tuple, alternatives))
+        made.alternatives, made.is_month_first = tuple(map(tuple, alternatives)), is_month_first
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -66,10 +72,12 @@ class Answers(tuple[str, ...]):
     __hash__ = tuple.__hash__
 
 
-def with_alternatives(answers: Iterable[str], alternatives: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    """Answers with their other forms, each form once: `Answers` where there are any, else a plain tuple."""
+def with_alternatives(
+    answers: Iterable[str], alternatives: Iterable[Iterable[str]], is_month_first: bool = False
+) -> tuple[str, ...]:
+    """Answers with their other forms, each form once: `Answers` where there is more to say, else a plain tuple."""
     first, *others = dict.fromkeys([tuple(answers), *map(tuple, alternatives)])
-    return Answers(first, others) if others else first
+    return Answers(first, others, is_month_first) if others or is_month_first else first
 
 
 def alternatives_of(answers: object) -> tuple[tuple[str, ...], ...]:
@@ -77,10 +85,18 @@ def alternatives_of(answers: object) -> tuple[tuple[str, ...], ...]:
     return getattr(answers, "alternatives", ())
 
 
+def is_month_first(answers: object) -> bool:
+    """Whether gold answers say that 5/12/2019 is 12 May; else it is 5 December."""
+    return getattr(answers, "is_month_first", False)
+
+
 def accepted(answers: Sequence[str]) -> tuple[Sequence[str], ...]:
     """Every list of answers that is right: the answers themselves, then their alternatives. Rules before 10 know none."""
     alternatives = alternatives_of(answers) if version() >= _RULES_OF_ALTERNATIVES else ()
-    return (tuple(answers), *alternatives) if alternatives else (answers,)
+    if not alternatives:
+        return (answers,)
+    forms = tuple(answers), *alternatives
+    return tuple(Answers(form, (), True) for form in forms) if is_month_first(answers) else forms
 
 
 def gold_record(answers: Sequence[str]) -> dict[str, list[Any]]:
@@ -118,9 +134,15 @@ def compare(predicted: Sequence[str], gold: Sequence[str], ordered: bool = False
     side has them, details in brackets at the end ("Ann (USA)"); numbers by value, unit and precision; dates part by part,
     so that a year never equals a full date. Where several answers differ, the gravest note is given. A plain string is
     taken as a list of one. Any strings can be compared; TypeError if something is no string. Of answers with alternatives
-    (`Answers`) the form counts that is nearest.
+    (`Answers`) the form counts that is nearest. In a date that can be read in two ways the day is first, unless `Answers`
+    say otherwise.
     """
-    pairs = ((_readings(one), _readings(other)) for one in accepted(predicted) for other in accepted(gold))
+    first = is_month_first(predicted) or is_month_first(gold)
+    pairs = (
+        (_readings(one, first), _readings(other, first))
+        for one in accepted(predicted)
+        for other in accepted(gold)
+    )
     comparisons = (
         _compare_in_order(left, right) if ordered else _compare_sets(_once(left), _once(right))
         for left, right in pairs
@@ -174,28 +196,35 @@ class _Reading:
         return (self.full,)
 
 
-def _readings(answers: Sequence[str]) -> list[_Reading]:
+def _readings(answers: Sequence[str], month_first: bool | None = None) -> list[_Reading]:
+    """The readings of answers. `month_first` parts the two readings of a date; None leaves both, as rules before 10 did."""
     if isinstance(answers, str):
         answers = [answers]
     for answer in answers:
         if not isinstance(answer, str):
             raise TypeError(f"an answer is a string, not {answer!r}")
     rules = version()
-    return [_read(answer, rules) if len(answer) < 1_000 else _read_anew(answer, rules) for answer in answers]
+    order = month_first if rules >= _RULES_OF_ALTERNATIVES else None
+    return [
+        _read(answer, rules, order) if len(answer) < 1_000 else _read_anew(answer, rules, order)
+        for answer in answers
+    ]
 
 
-def _read_anew(text: str, rules: int) -> _Reading:
+def _read_anew(text: str, rules: int, month_first: bool | None = None) -> _Reading:
     """The reading of a text; `rules` are those that count here (`version`), by which readings are kept."""
     full = _normal(text)
     bare = _normal(without_details(without_notes(fold(text))))
-    time = time_of(text)
+    time, dates = time_of(text), dates_of(text)
+    if len(dates) == 2 and month_first is not None:
+        dates = dates[1:] if month_first else dates[:1]
     return _Reading(
         text=text.strip(),
         full=full,
         bare=bare,
         loose=_loose(full),
         number=number_of(text),
-        dates=dates_of(text),
+        dates=dates,
         time=(time.parts, time.fraction) if time else None,
     )
 

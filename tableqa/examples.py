@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tableqa.answers import alternatives_of, with_alternatives
+from tableqa.answers import accepted, alternatives_of, is_month_first, with_alternatives
 from tableqa.canonical import canonical, freeze, thaw
+from tableqa.cells import dates_of, has_months_first
 from tableqa.foreign_values import faults, printable, unstorable_part
 from tableqa.language import joined, phrase, reason_of
 from tableqa.tables import Table, TableError
@@ -107,7 +108,11 @@ class Example:
         put(self, "id", id)
         put(self, "question", _text(question, "question"))
         put(self, "table", table)
-        put(self, "answers", _answers(answers, alternatives_of(answers)))
+        put(
+            self,
+            "answers",
+            _dated(_answers(answers, alternatives_of(answers)), table, is_month_first(answers)),
+        )
         put(self, "meta", _json({} if meta is None else meta, "meta"))
         put(self, "program", None if program is None else _json(program, "program"))
         if context is not None and not isinstance(context, Context):
@@ -201,6 +206,13 @@ def _answers(answers: Any, alternatives: Any) -> tuple[str, ...]:
     if others and not all([first, *others]):
         raise ExampleError(phrase("answers with alternatives are never empty"))
     return with_alternatives(first, others)
+
+
+def _dated(answers: tuple[str, ...], table: Table, month_first: bool) -> tuple[str, ...]:
+    """The same answers; where they are dates, with what is first in the dates of the table."""
+    if not month_first and any(dates_of(text) for form in accepted(answers) for text in form):
+        month_first = has_months_first(cell for row in table.rows for cell in row)
+    return with_alternatives(answers, alternatives_of(answers), True) if month_first else answers
 
 
 def _object(data: object, what: str, required: Iterable[str], optional: Iterable[str]) -> dict[str, Any]:

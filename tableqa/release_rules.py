@@ -22,7 +22,7 @@ asked beside them, and lists with more than 50 answers that differ in form were 
 did not list what nobody had verified, records of Askew's own format had neither the id of their example nor its source, a
 licence such as "MIT OR Apache-2.0" had one address at SPDX, the header of a card spelt emoji as halves of surrogate pairs,
 hours on responses had those that were taken back, hours of skips and returns were one number, and the data statement counted
-people of revisions. Up to 9, gold answers had one form.
+people of revisions. Up to 9, gold answers had one form, 5/12/2019 was two dates, and (190) bps no number.
 """
 
 _version: ContextVar[int] = ContextVar("rules", default=RULES)

@@ -80,8 +80,9 @@ def judge(answers: Sequence[str], gold: Sequence[str], text: str = "", scale: st
 
 
 def gold_of(gold: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """The gold answers of one example in what is stored with a verdict: its "alternatives" are there by the same name."""
-    return with_alternatives(gold[name], gold.get("alternatives", {}).get(name, ()))
+    """The gold answers of one example in what is stored with a verdict, where "alternatives" are by the same name."""
+    alternatives = gold.get("alternatives", {}).get(name, ())
+    return with_alternatives(gold[name], alternatives, gold.get("month_first", False))
 
 
 def _judge(answers: Sequence[str], gold: Sequence[str], text: str, scale: str) -> Judgement:

@@ -16,7 +16,7 @@ import tableqa
 import tasks.contract
 from predictor.protocol import PredictRequest
 from tableqa import programs, verdicts
-from tableqa.answers import accepted, alternatives_of
+from tableqa.answers import accepted, alternatives_of, is_month_first
 from tableqa.canonical import digest
 from tableqa.scales import scale_of, with_scale
 from tasks.contract import Making, ModelInTheLoop, TaskType
@@ -90,8 +90,8 @@ def _visible(example: tableqa.Example, shows: Sequence[str]) -> tableqa.Example:
 class Held:
     """A verdict with what it rests on: gold answers and judgements under "original" and "perturbed".
 
-    `gold` has the "scale" of the answers and their "alternatives", too, where they have any. `is_confirmed`: the program
-    gives the gold answer of the perturbed example.
+    `gold` has the "scale" of the answers and their "alternatives", and says "month_first" of dates. `is_confirmed`: the
+    program gives the gold answer of the perturbed example.
     """
 
     verdict: verdicts.Verdict
@@ -136,7 +136,8 @@ def hold(
         failed=failed,
     )
     alternatives = {name: list(map(list, forms)) for name in right if (forms := alternatives_of(right[name]))}
-    more = {"scale": scale, "alternatives": alternatives}
+    month_first = any(map(is_month_first, right.values()))
+    more = {"scale": scale, "alternatives": alternatives, "month_first": month_first}
     gold_answers = {name: list(answers) for name, answers in right.items()} | {
         name: value for name, value in more.items() if value
     }

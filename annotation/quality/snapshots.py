@@ -41,7 +41,7 @@ PARTS: Mapping[str, Callable[[Batch], dict[str, Any]]] = {
 }
 OF_RESPONSES = ("agreement", "quality")
 """Parts that nothing changes any more once a batch is closed."""
-FORM = 14
+FORM = 15
 """Raised where what a part returns changes: older snapshots then count as missing."""
 AT_ONCE = 1_500
 """So many responses, of all batches of a page together, are worked out while the page waits,"""

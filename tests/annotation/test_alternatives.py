@@ -18,11 +18,14 @@ from annotation.journeys import adjudicating, importing, releasing
 from annotation.models import Batch, Decision, Example, Project
 from annotation.releases import exporting, release_files
 from annotation.releases.release_files import Difference
+from tableqa import verdicts
 from tableqa.answers import Answers, accepted
 from tableqa.readers import READERS
 from tableqa.release_rules import under
+from tableqa.verdicts import gold_of
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World
+from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_restoring import LATER, elsewhere, require_the_same, restore
 
 ALT = {
@@ -236,6 +239,35 @@ def test_a_verdict_is_stored_with_every_form_of_the_gold_answer() -> None:
         held, original=["Denver Broncos"], perturbed=["Denver"], score=None, of_meaning="", own={}
     )
     assert ("expected", "expected: Broncos or Denver Broncos") in line
+
+
+def test_a_verdict_is_stored_with_what_is_first_in_dates() -> None:
+    table = tableqa.Table(["Day"], [["5/12/2019"], ["12/25/2019"]])
+    original = tableqa.Example("1", "when?", table, ["5/12/2019"])
+
+    held = judging.hold(judging.Asked(original, None), said("May 12, 2019"), None)
+
+    assert held.gold == {"original": ["5/12/2019"], "perturbed": [], "month_first": True}
+    assert held.judgements["original"] == verdicts.judge(["2019-05-12"], gold_of(held.gold, "original"))
+    assert not verdicts.judge(["2019-12-05"], gold_of(held.gold, "original")).right
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_release_by_rules_9_verifies_under_them(world: World, tmp_path: Path) -> None:
+    table = tableqa.Table(["Day"], [["5/12/2019"]])
+    world.source = world.import_written(tableqa.Example("1", "when?", table, ["5/12/2019"]))
+    out = tmp_path / "release"
+    with under(9):
+        blind(world, "1", ["May 12, 2019"], ["2019-05-12"])
+        releasing.make_release(project=world.project, name="v", format="askew", by=None, now=LATER, out=out)
+
+    manifest = made_by_rules(out, 9)
+
+    release_files.verify(out)
+    assert [one["equal"] for one in lines(out / "answer_check.jsonl")] == [True]
+    (out / "manifest.json").write_text(json.dumps({**manifest, "rules": 10}), "utf-8")
+    with pytest.raises(Difference):
+        release_files.verify(out)
 
 
 def said(answer: str) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def test_an_example_keeps_its_alternatives_until_it_has_other_answers() -> None:
         assert again == example
         assert again.answers == BRONCOS
     assert dataclasses.replace(example, question="why?").answers == BRONCOS
-    assert not alternatives_of(dataclasses.replace(example, answers=["Panthers"]).answers)
+    assert not alternatives_of(dataclasses.replace(example, answers=("Panthers",)).answers)
     assert example != Example("1", "who?", TABLE, ["Broncos"])
 
 
@@ -254,3 +254,55 @@ def test_rules_before_10_knew_one_form() -> None:
         assert not wtq_official(["Denver Broncos"], BRONCOS)
         assert compare(["Broncos"], BRONCOS).equal
     assert compare(["Denver Broncos"], BRONCOS).equal
+
+
+# -- dates that can be read in two ways ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dates", "right", "wrong"),
+    [
+        (["25/12/2019"], "2019-12-05", "2019-05-12"),
+        (["12/25/2019"], "2019-05-12", "2019-12-05"),
+        (["12/25/2019", "25/12/2019"], "2019-12-05", "2019-05-12"),
+        (["5/12/2019"], "5 December 2019", "May 12, 2019"),
+        (["12.13.2019", "12/25/2019"], "May 12, 2019", "5 December 2019"),
+    ],
+)
+def test_a_date_in_two_readings_equals_one_of_them_as_its_table_has_dates(
+    dates: list[str], right: str, wrong: str
+) -> None:
+    table = Table(["day"], [[date] for date in dates])
+    for gold, said in (("5/12/2019", right), (right, "5/12/2019"), ("5/12/2019", "05/12/2019")):
+        answers = Example("1", "when?", table, [gold]).answers
+        assert compare([said], answers).equal
+        assert compare_scaled([said], answers).equal
+        assert judge([said], answers).right
+        assert (
+            judged_by(
+                [Instance("s", "1", "1", ORIGINAL, 0, "1", answers)],
+                {("s", "1"): [said]},
+            )
+            .judged[0]
+            .after
+        )
+    for gold, said in (("5/12/2019", wrong), (wrong, "5/12/2019"), ("5/12/2019", "12/5/2019")):
+        answers = Example("1", "when?", table, [gold]).answers
+        assert not compare([said], answers).equal
+        assert not judge([said], answers).right
+    with under(9):
+        assert compare(["5/12/2019"], [right]).equal
+        assert compare(["5/12/2019"], [wrong]).equal
+
+
+def test_alternatives_and_edits_keep_the_order_of_dates() -> None:
+    table = Table(["day"], [["12/25/2019"], ["5/12/2019"]])
+    example = Example("1", "when?", table, Answers(["5/12/2019"], [["that day"]]))
+
+    shorter = dataclasses.replace(example, table=Table(["day"], [["5/12/2019"]]))
+
+    assert shorter.answers == example.answers
+    for said in ("May 12, 2019", "that day"):
+        assert judge([said], shorter.answers).right
+    assert not judge(["2019-12-05"], shorter.answers).right
+    assert judge(["2019-12-05"], shorter.answers).near
