@@ -50,7 +50,7 @@ MOST_FOR_LOSSES = 200
 
 NO_CREDIT = Credit("", "", "")
 
-_Stored = tuple[str, list[str], str]
+_Stored = tuple[str, list[Any], str]
 """Question, answers and table digest of an example."""
 
 
@@ -533,11 +533,16 @@ def _stored(project: Project, name: str, ids: Sequence[str]) -> dict[str, _Store
         external_id__in=ids,
     )
     return {
-        external_id: (question, answers, table)
-        for external_id, question, answers, table in rows.values_list(
-            "external_id", "question", "answers", "table_digest"
+        external_id: (question, _forms(answers, more), table)
+        for external_id, question, answers, more, table in rows.values_list(
+            "external_id", "question", "answers", "more", "table_digest"
         )
     }
+
+
+def _forms(answers: list[str], more: Mapping[str, Any]) -> list[Any]:
+    """Answers as they are compared with those before: where there are alternatives, a list of all forms."""
+    return [answers, *more["alternatives"]] if "alternatives" in more else answers
 
 
 def _refuse_another_format(project: Project, name: str, reader: str) -> None:
@@ -556,10 +561,9 @@ def _refuse_another_format(project: Project, name: str, reader: str) -> None:
 
 def _compare(row: Sequence[Any], before: _Stored, path: Path) -> None:
     """Refuse a row that is known with other contents."""
-    example, question, answers, _, table, *_ = row
-    for what, old, new in zip(
-        ("question", "answers", "table"), before, (question, answers, table), strict=True
-    ):
+    example, question, answers, more, table, *_ = row
+    now = (question, _forms(answers, more), table)
+    for what, old, new in zip(("question", "answers", "table"), before, now, strict=True):
         if old != new:
             seen = "" if what == "table" else f": {old!r} before, {new!r} now"
             refuse(

@@ -16,6 +16,7 @@ import tableqa
 from annotation.help import judging, verdict_line
 from annotation.journeys import adjudicating, importing, releasing
 from annotation.models import Batch, Decision, Example, Project
+from annotation.refusals import Refused
 from annotation.releases import exporting, release_files
 from annotation.releases.release_files import Difference
 from tableqa import verdicts
@@ -107,6 +108,18 @@ def test_pages_show_every_form_with_or_between(squad: World) -> None:
     for address in (f"/examples/{stored.public_id}/", f"/sources/{squad.source.public_id}/"):
         assert "Broncos or Denver Broncos" in mara.get(address).content.decode()
     assert "Ann | Bob" in mara.get(f"/sources/{squad.source.public_id}/").content.decode()
+
+
+@pytest.mark.django_db
+def test_an_example_with_other_forms_is_another_one_to_a_later_import(squad: World, tmp_path: Path) -> None:
+    path, more = (
+        tmp_path / "squad.jsonl",
+        {"id": "3", "question": "and?", "answer": "Ann", "table": [["a"], ["x"]]},
+    )
+    for forms in (["Broncos"], ["Broncos", "The Broncos"]):
+        path.write_text(json.dumps({**ALT, "answers": {"text": forms}}) + "\n" + json.dumps(more), "utf-8")
+        with pytest.raises(Refused, match="different answers"):
+            importing.import_examples(project=squad.project, reader="own", path=path, name="squad", now=NOON)
 
 
 @pytest.mark.django_db

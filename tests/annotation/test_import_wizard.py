@@ -20,6 +20,7 @@ from annotation import sandbox, uploads
 from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Source, Upload
 from annotation.releases import release_files
+from tableqa.answers import accepted
 from tableqa.dataclass_json import to_json
 from tableqa.readers import archive, preview, table_encodings
 from tableqa.readers.reader_process import TASKS
@@ -179,6 +180,25 @@ def test_answers_are_parted_by_a_separator_of_ones_own(mara: Client) -> None:
     page = mara.post(url, sent(mara.get(url), answer_separator=";"))
 
     assert page.context["examples"][0]["example"].answers == ("Ann", "Bob")
+
+
+def test_a_column_is_chosen_as_alternative_answers(
+    mara: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    url = uploaded(mara, "question,answers,others,table\nwho?,Ann,Ann Lee|A. Lee,cup.csv\n", "q.csv")
+
+    page = mara.post(url, sent(mara.get(url), column_alternatives="others"))
+
+    assert "Ann or Ann Lee or A. Lee" in text(page)
+    assert (
+        "Any one of several accepted answers is right: Ann or Ann Lee or A. Lee (1 of the first 50)."
+        in text(page)
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        mara.post(url, sent(page, act="import"))
+    source = Source.objects.get(name="q")
+    assert source.how["fields"]["alternatives"] == "others"
+    assert accepted(source.examples.get().gold) == (("Ann",), ("Ann Lee",), ("A. Lee",))
 
 
 def test_a_published_format_needs_no_choice(
