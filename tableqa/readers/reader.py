@@ -39,6 +39,8 @@ class ReaderError(ValueError):
     mend   what to do about it
     column the column or field, "" where the fault is not in one
     command what to do about it on the command line, where that is something else than `mend`
+    ways   options by which the file can be read, with their values (`reading_options.offering`)
+    record the id of the record, where it has one
     """
 
     def __init__(self, file: Path | str, line: int | None, what: str, mend: str, command: str = "") -> None:
@@ -47,8 +49,13 @@ class ReaderError(ValueError):
         self.what = what
         self.mend = mend
         self.command = command or mend
-        self.column = ""
-        super().__init__(f"{self.file}{'' if line is None else f', line {line}'}: {what}. {self.command}.")
+        self.column = self.record = ""
+        self.ways: Mapping[str, Sequence[str]] = {}
+        super().__init__(self.file, line, what, mend, self.command)
+
+    def __str__(self) -> str:
+        line = "" if self.line is None else f", line {self.line}"
+        return f"{self.file}{line}: {self.what}. {self.command}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,9 +556,16 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
 
 def check_names(path: Path, line: int | None, names: Sequence[str]) -> None:
     """ReaderError where two columns have one name: a record would hold the last one alone."""
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
         what = phrase("two columns have the name {twice!r}", twice=twice)
         raise ReaderError(path, line, what, phrase("Give every column its own name"))
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """The names with a number behind each that was there before: answer, answer#2."""
+    unique = Names()
+    return [unique.unique(name) for name in names]
 
 
 def check_size(path: Path, line: int, rows: int, columns: int) -> None:

@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,9 @@ from xml.parsers import expat
 
 from tableqa.language import grouped, phrase, reason_of
 from tableqa.readers.delimited import table_of_rows
+from tableqa.readers.number_formats import GENERAL, number_text
 from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open
+from tableqa.readers.reading_options import offering, option
 from tableqa.readers.report import note
 from tableqa.tables import MAX_COLUMNS, Span, Table
 
@@ -33,13 +34,13 @@ DAMAGED = (
     zipfile.BadZipFile, zlib.error, KeyError, ValueError, OverflowError, NotImplementedError, expat.ExpatError
 )  # fmt: skip
 """What a damaged workbook raises."""
+_OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 _CELL_NAME = re.compile("([A-Z]{1,3})([0-9]{1,7})")
-_PLAIN_NUMBER = re.compile(r"(#,##)?#?0(?:\.(0+))?(%?)")
 _BUILT_IN = {
     0: "", 49: "@", 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    11: "0.00E+00", 37: "#,##0 ;(#,##0)", 38: "#,##0 ;(#,##0)", 39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)",
     14: "m/d/yy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", **dict.fromkeys(range(18, 22), "h:mm"),
 }  # fmt: skip
-_GENERAL = {"", "General", "@"}
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\[\]]*\]')
 _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
 _DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
@@ -92,17 +93,20 @@ class Workbook:
     """The sheets of an .xlsx file, each read when it is asked for. ReaderError where it is damaged, locked or too large."""
 
     def __init__(self, path: Path) -> None:
-        from python_calamine import CalamineWorkbook
-
         self.path = path
         with self._readable(lambda reason: phrase("the Excel file cannot be read: {error}", error=reason)):
             self._archive = zipfile.ZipFile(path)
             self._check_sizes()
             if damaged := self._archive.testzip():
                 raise zipfile.BadZipFile(phrase("{part} is damaged", part=damaged))
-            self._book = CalamineWorkbook.from_path(str(path))
-            self._parts = self._sheet_parts()
-            self._formats = self._number_formats()
+            self._open()
+
+    def _open(self) -> None:
+        from python_calamine import CalamineWorkbook
+
+        self._book = CalamineWorkbook.from_path(str(self.path))
+        self._parts = self._sheet_parts()
+        self._formats = self._number_formats()
 
     @contextmanager
     def _readable(self, what: Callable[[str], str]) -> Iterator[None]:
@@ -146,7 +150,7 @@ class Workbook:
             [self._text(name, i, j, value, cells.formats) for j, value in enumerate(row)]
             for i, row in enumerate(values)
         ]
-        rows = _trimmed(rows)
+        rows = trimmed(rows)
         hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
         columns = [at + 1 for at in cells.hidden_columns if any(row[at] for row in rows if at < len(row))]
         dates = [i for i, row in enumerate(values, start=1) for value in row if isinstance(value, _DATES)]
@@ -223,6 +227,8 @@ class Workbook:
         if isinstance(value, int | float):
             code = formats.get((row, column), "")
             shown = number_text(value, code)
+            if shown is None and option("numbers"):
+                shown = number_text(value, "")
             if shown is None:
                 what = phrase(
                     "the number format {code!r} is not known, so the text of the cell is not either",
@@ -231,9 +237,9 @@ class Workbook:
                 mend = phrase(
                     "Give the cell the format General, Number or Percent, or Text with the value as text"
                 )
-                raise self._fault(sheet, row, column, what, mend)
+                raise offering(self._fault(sheet, row, column, what, mend), "numbers", "stored")
             return shown
-        return _date_text(value, formats.get((row, column), ""))
+        return date_text(value, formats.get((row, column), ""))
 
     def _fault(self, sheet: str, row: int, column: int, what: str, mend: str) -> ReaderError:
         return ReaderError(
@@ -254,7 +260,7 @@ class _Cells:
         self.hidden_rows: list[int] = []
         self.hidden_columns: list[int] = []
         self._fault = fault
-        self._codes = {str(number): code for number, code in enumerate(formats) if code not in _GENERAL}
+        self._codes = {str(number): code for number, code in enumerate(formats) if code not in GENERAL}
         self._row = self._column = -1
         self._rows = self._columns = 0
         self._type = ""
@@ -284,10 +290,10 @@ class _Cells:
 
     def check_formula(self) -> None:
         # A formula whose result is an empty text has the type "str".
-        if self._awaits_value and self._type != "str":
+        if self._awaits_value and self._type != "str" and not option("missing"):
             mend = phrase("Open the file in Excel or LibreOffice and save it: then it holds the results")
             what = phrase("the result of the formula is not in the file")
-            raise self._fault(self._row, self._column, what, mend)
+            raise offering(self._fault(self._row, self._column, what, mend), "missing", "empty")
         self._awaits_value = False
 
     def _cell(self, attributes: dict[str, str]) -> None:
@@ -304,9 +310,10 @@ class _Cells:
             )
             raise self._fault(self._row, self._column, phrase("the sheet is too large"), mend)
         self._type = attributes.get("t", "")
-        if self._type == "e":
+        if self._type == "e" and not option("missing"):
             mend = phrase("Correct the formula, or replace it by its value")
-            raise self._fault(self._row, self._column, phrase("the cell shows an error"), mend)
+            error = self._fault(self._row, self._column, phrase("the cell shows an error"), mend)
+            raise offering(error, "missing", "empty")
         if code := self._codes.get(attributes.get("s", "0")):
             self.formats[self._row, self._column] = code
 
@@ -328,14 +335,27 @@ def _parse(
 
 
 def is_workbook(path: Path) -> bool:
-    """Whether a file is an .xlsx, by what it holds."""
+    """Whether a file is an .xlsx or .ods, by what it holds."""
     try:
         if not starts_as_zip(path):
             return False
         state = path.stat()
-        return _has_a_book(path, state.st_size, state.st_mtime_ns)
+        return is_open_document(path) or _has_a_book(path, state.st_size, state.st_mtime_ns)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
+
+
+def is_open_document(path: Path) -> bool:
+    """Whether the first bytes of a file are those of an .ods; OSError."""
+    with path.open("rb") as file:
+        return _OPEN_DOCUMENT in file.read(START)
+
+
+def opened(path: Path) -> "Workbook":
+    """The workbook that a file is. ReaderError where it is damaged, locked or too large."""
+    from tableqa.readers.open_document import OpenDocument
+
+    return OpenDocument(path) if is_open_document(path) else Workbook(path)
 
 
 def starts_as_zip(path: Path) -> bool:
@@ -348,22 +368,6 @@ def starts_as_zip(path: Path) -> bool:
 def _has_a_book(path: Path, size: int, changed: int) -> bool:
     with zipfile.ZipFile(path) as archive:  # an archive of many tables takes 0.1 s
         return "xl/workbook.xml" in archive.namelist()
-
-
-def number_text(value: float, code: str) -> str | None:
-    """A number as a cell shows it: 1, 0.5, and by its format 13.50, 1,204 or 50 %. None for a format that is not known.
-
-    Up to 15 digits where it has no format, as Excel knows no more: 1.0 is 1, 0.1 + 0.2 is 0.3, and 10 ** 21 is 1E+21.
-    """
-    if code in _GENERAL:
-        return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15G}"
-    plain = _PLAIN_NUMBER.fullmatch(code)
-    if plain is None:
-        return None
-    grouped, decimals, percent = plain.groups()
-    exact = Decimal(repr(value)) * (100 if percent else 1)
-    rounded = exact.quantize(Decimal(1).scaleb(-len(decimals or "")), rounding=ROUND_HALF_UP)
-    return f"{rounded:{',' if grouped else ''}f}{percent}"
 
 
 def cell_name(row: int, column: int) -> str:
@@ -391,7 +395,7 @@ def _local(name: str) -> str:
     return name.rpartition(":")[2] if ":" in name else name
 
 
-def _date_text(value: object, code: str) -> str:
+def date_text(value: object, code: str) -> str:
     """A date as ISO 8601 has it, without a time of midnight and what its format does not show; a duration in hours."""
     if isinstance(value, datetime.timedelta):
         minutes, seconds = divmod(round(value.total_seconds()), 60)
@@ -409,7 +413,7 @@ def _date_text(value: object, code: str) -> str:
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
-def _trimmed(rows: list[list[str]]) -> list[list[str]]:
+def trimmed(rows: list[list[str]]) -> list[list[str]]:
     """The rows without empty ones and empty columns at the end: cells that only have a format."""
     while rows and not any(rows[-1]):
         rows.pop()

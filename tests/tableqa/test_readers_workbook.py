@@ -15,7 +15,8 @@ import xlsxwriter
 
 from tableqa import Span
 from tableqa.readers import READERS, Describing, ReaderError
-from tableqa.readers.workbook import MAX_SHEET_CELLS, Workbook, cell_name, number_text
+from tableqa.readers.number_formats import number_text
+from tableqa.readers.workbook import MAX_SHEET_CELLS, Workbook, cell_name
 from tests.tableqa.reports import findings_of
 
 QUESTIONS = [["Nr", "Question", "Gold", "Sheet"], [1, "who won?", "Bob", "Cup"], ["b", "how many?", 4, "Cup"]]
@@ -82,7 +83,25 @@ def test_a_table_may_be_an_excel_file_beside_a_csv(tmp_path: Path) -> None:
         (0.1 + 0.2, "", "0.3"),
         (1e21, "General", "1E+21"),
         (123456789012.0, "General", "123456789012"),
-        (1.0, '0.00 "EUR"', None),
+        (1.0, '0.00 "EUR"', "1.00 EUR"),
+        (99.95, '"$"#,##0.00', "$99.95"),
+        (1234567.5, "$#,##0.00", "$1,234,567.50"),
+        (7.0, "000", "007"),
+        (7.0, "00000", "00007"),
+        (0.5, "#.00", ".50"),
+        (1.5, "0.0#", "1.5"),
+        (-5.0, "#,##0.00;[Red](#,##0.00)", "(5.00)"),
+        (-5.0, "[$€-407] #,##0.00", "-€ 5.00"),
+        (1200.0, '_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)', "$1,200.00"),
+        (0.0, '0;-0;"none"', "none"),
+        (12345.0, '#,##0.0," T"', "12.3 T"),
+        (12345.0, "0.00E+00", "1.23E+04"),
+        (3.0, 'General" kg"', "3 kg"),
+        (-0.001, "0.00", "0.00"),
+        (0.5, "# ?/?", None),
+        (0.5, "[h]:mm", None),
+        (0.5, "[>1]0;0.0", None),
+        (5551234.0, "000-0000", None),
     ],
 )
 def test_a_number_is_written_as_its_cell_shows_it(value: float, code: str, text: str | None) -> None:
@@ -204,7 +223,7 @@ def error_cell(book: Any, sheets: dict[str, Any]) -> None:
 
 
 def money(book: Any, sheets: dict[str, Any]) -> None:
-    sheets["Cup"].write(1, 1, 3.5, book.add_format({"num_format": '0.00 "EUR"'}))
+    sheets["Cup"].write(1, 1, 3.5, book.add_format({"num_format": "# ?/?"}))
 
 
 def merged_questions(book: Any, sheets: dict[str, Any]) -> None:
@@ -219,7 +238,7 @@ def far_away(book: Any, sheets: dict[str, Any]) -> None:
     ("change", "what"),
     [
         (error_cell, "sheet 'Cup', cell B2: the cell shows an error"),
-        (money, "sheet 'Cup', cell B2: the number format '0.00 \"EUR\"' is not known"),
+        (money, "sheet 'Cup', cell B2: the number format '# ?/?' is not known"),
         (merged_questions, "sheet 'Questions', cell B2: the cell is merged"),
         (far_away, "sheet 'Cup', cell XFD1048576: the sheet is too large"),
     ],
