@@ -1,0 +1,187 @@
+"""OpenDocument spreadsheets (.ods) as sheets of texts: numbers as the cells show them, dates as ISO 8601 writes them."""
+
+import datetime
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tableqa.language import phrase
+from tableqa.readers.reader import ReaderError
+from tableqa.readers.reading_options import offering, option
+from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, trimmed
+
+_DATE_PARTS = {
+    "year": "yyyy",
+    "month": "mm",
+    "day": "dd",
+    "day-of-week": "ddd",
+    "hours": "hh",
+    "seconds": "ss",
+}
+_SIGNS = {"s": " ", "tab": "\t", "line-break": "\n"}
+_UNUSED = 1_000
+"""Repeated rows or cells from which empty ones are the unused rest of a sheet."""
+
+
+@dataclass
+class _Styles:
+    """What is read of styles: {name: format of dates}, {name of a style: name of its format}, and those of hidden sheets."""
+
+    dates: dict[str, str] = field(default_factory=dict)
+    formats: dict[str, str] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+
+    def add(self, kind: str, element: Any) -> None:
+        said = _attributes(element)
+        name = said.get("name", "")
+        if kind in ("date-style", "time-style"):
+            parts = ((_local(part), _attributes(part)) for part in element)
+            self.dates[name] = "".join(
+                "mmm" if "textual" in of_part else _DATE_PARTS.get(part, "") for part, of_part in parts
+            )
+        elif kind == "style":
+            parent = self.formats.get(said.get("parent-style-name", ""), "")
+            self.formats[name] = said.get("data-style-name", parent)
+            if any(_attributes(part).get("display") == "false" for part in element):
+                self.hidden.add(name)
+
+
+class OpenDocument(Workbook):
+    """The sheets of an .ods file. ReaderError where it is damaged or too large."""
+
+    def _open(self) -> None:
+        from lxml import etree
+
+        self._styles = _Styles()
+        self._sheets: list[tuple[Sheet, bool]] = []
+        self._columns: list[str] = []
+        for part in sorted({"styles.xml", "content.xml"} & set(self._archive.namelist()), reverse=True):
+            with self._archive.open(part) as file:
+                events = etree.iterparse(
+                    file, ("start", "end"), resolve_entities=False, no_network=True, huge_tree=True
+                )
+                try:
+                    for event, element in events:
+                        self._read(event, _local(element), element)
+                except etree.XMLSyntaxError as error:
+                    raise ValueError(str(error)) from error
+
+    @property
+    def has_dates(self) -> bool:
+        """Whether a style of cells shows dates or times."""
+        return bool(self._styles.dates.keys() & self._styles.formats.values())
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """Names of the sheets in their order, hidden ones too."""
+        return [sheet.name for sheet, _ in self._sheets]
+
+    @property
+    def visible_names(self) -> list[str]:
+        """Names of the sheets that are shown, in their order."""
+        return [sheet.name for sheet, is_visible in self._sheets if is_visible]
+
+    def sheet(self, name: str) -> Sheet:
+        """A sheet by its name; ReaderError for a cell that shows an error."""
+        sheet = next(sheet for sheet, _ in self._sheets if sheet.name == name)
+        width = max(map(len, sheet.rows), default=0)
+        rows = trimmed([[*row, *[""] * (width - len(row))] for row in sheet.rows])
+        for i, row in enumerate(rows):
+            for j, text in enumerate(row):
+                if text is _ERROR and not option("missing"):
+                    mend = phrase("Correct the formula, or replace it by its value")
+                    error = self._fault(name, i, j, phrase("the cell shows an error"), mend)
+                    raise offering(error, "missing", "empty")
+            rows[i] = ["" if text is _ERROR else text for text in row]
+        hidden = [number for number in sheet.hidden_rows if number <= len(rows) and any(rows[number - 1])]
+        return Sheet(self.path, name, rows, sheet.merged, hidden)
+
+    def _read(self, event: str, kind: str, element: Any) -> None:
+        if event == "start":
+            if kind == "table":
+                said = _attributes(element)
+                is_visible = said.get("style-name", "") not in self._styles.hidden
+                self._sheets.append((Sheet(self.path, said.get("name", ""), []), is_visible))
+                self._columns = []
+        elif kind == "table-column":
+            said = _attributes(element)
+            self._columns += [said.get("default-cell-style-name", "")] * min(
+                _repeats(said, "columns"), _UNUSED
+            )
+        elif kind == "table-row" and self._sheets:
+            self._add_row(self._sheets[-1][0], element)
+            element.clear()
+        else:
+            self._styles.add(kind, element)
+
+    def _add_row(self, sheet: Sheet, element: Any) -> None:
+        row: list[str] = []
+        for cell in element:
+            if (kind := _local(cell)) not in ("table-cell", "covered-table-cell"):
+                continue
+            said = _attributes(cell)
+            text = "" if kind.startswith("covered") else self._text_of_cell(said, len(row), _shown(cell))
+            spans = int(said.get("number-rows-spanned", 1)), int(said.get("number-columns-spanned", 1))
+            if spans != (1, 1):
+                top, left = len(sheet.rows), len(row)
+                sheet.merged.append(((top, left), (top + spans[0] - 1, left + spans[1] - 1)))
+            repeats = _repeats(said, "columns")
+            self._check_size(sheet, len(row) + repeats if text else 0)
+            row += [text] * (repeats if text or repeats < _UNUSED else 1)
+        said = _attributes(element)
+        repeats = _repeats(said, "rows")
+        if repeats >= _UNUSED and not any(row):
+            repeats = 1
+        self._check_size(sheet, len(row) * repeats)
+        if said.get("visibility", "visible") != "visible":
+            sheet.hidden_rows.extend(range(len(sheet.rows) + 1, len(sheet.rows) + repeats + 1))
+        sheet.rows.extend(list(row) for _ in range(repeats))
+
+    def _check_size(self, sheet: Sheet, further: int) -> None:
+        if max(map(len, sheet.rows[-1:]), default=0) * len(sheet.rows) + further > MAX_SHEET_CELLS:
+            what = phrase("the sheet is too large")
+            raise ReaderError(self.path, None, what, phrase("Save the sheets as CSV files"))
+
+    def _text_of_cell(self, said: dict[str, str], column: int, shown: str) -> str:
+        """A date as ISO 8601 has it, a number that is not rounded with a point, else what is shown."""
+        kind = said.get("value-type", "")
+        default = self._columns[column] if column < len(self._columns) else ""
+        with suppress(ValueError):
+            if kind == "date":
+                code = self._styles.dates.get(
+                    self._styles.formats.get(said.get("style-name", default), ""), ""
+                )
+                return date_text(datetime.datetime.fromisoformat(said["date-value"]), code)
+            if kind == "float" and float(shown.replace(",", ".")) == float(said["value"]):
+                return shown.replace(",", ".")  # 1,5 in German is 1.5; 1,200 is not 1.2
+        return _ERROR if kind == "error" else shown
+
+
+_ERROR = str(b"\0error", "ascii")
+"""The text of a cell that shows an error, until its sheet is read."""
+
+
+def _local(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _attributes(element: Any) -> dict[str, str]:
+    return {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+
+
+def _repeats(said: dict[str, str], of: str) -> int:
+    return int(said.get(f"number-{of}-repeated", 1))
+
+
+def _shown(cell: Any) -> str:
+    """The paragraphs of a cell as lines; its comment is none of them."""
+    return "\n".join("".join(_texts(part)) for part in cell if _local(part) == "p")
+
+
+def _texts(element: Any) -> list[str]:
+    texts = [element.text or ""]
+    for part in element:
+        sign = _SIGNS.get(_local(part))
+        texts += [sign * int(_attributes(part).get("c", 1))] if sign else _texts(part)
+        texts.append(part.tail or "")
+    return texts
