@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from copy import copy
 from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of, with_texts
@@ -73,10 +74,8 @@ def named(error: ReaderError, folder: str, archive: str) -> ReaderError:
     def shown(text: str) -> str:
         return text.replace(folder, archive)
 
-    same = ReaderError(
-        shown(error.file), error.line, with_texts(error.what, shown), error.mend, error.command
-    )
-    same.column = error.column
+    same = copy(error)
+    same.file, same.what = shown(error.file), with_texts(error.what, shown)
     return same
 
 

@@ -28,7 +28,9 @@ from tableqa.readers.reader import (
     check_names,
     inside,
     read_text,
+    start_of,
 )
+from tableqa.readers.reading_options import with_options
 from tableqa.readers.records import Fields, Number, Place, read_records
 from tableqa.readers.split_names import parquet_files
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
@@ -67,6 +69,9 @@ class Arrow(TolerantReader):
         return dataclasses.replace(self, fields=checked(fields))
 
     def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        return with_options(self.fields, self._outcomes(path, tables))
+
+    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
         names = Names()
         number = 0
         labels = names_in_card(features(_folder(path, tables)))
@@ -347,9 +352,11 @@ def _stream(path: Path) -> Iterator[Any]:
     import pyarrow
 
     # Not a map of the file, in which a length that is a lie is a crash of the process.
-    with pyarrow.OSFile(str(path)) as source, pyarrow.ipc.open_stream(source) as reader:
+    is_file = start_of(path, 6) == b"ARROW1"  # as Feather is; else a stream
+    opened = pyarrow.ipc.open_file if is_file else pyarrow.ipc.open_stream
+    with pyarrow.OSFile(str(path)) as source, opened(source) as reader:
         check_names(path, None, reader.schema.names)
-        for batch in reader:
+        for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
             batch.validate(full=True)  # pyarrow believes the places of texts and lists, wherever they point
             yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
 

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from tableqa.language import grouped, phrase, reason_of
@@ -14,11 +15,13 @@ from tableqa.readers.reader import (
     check_separator,
     check_size,
     note,
+    numbered,
     read_lines,
     separator_hint,
 )
+from tableqa.readers.reading_options import offering, option, unescaped
 from tableqa.readers.records import ADDED, Fields, Place
-from tableqa.readers.text_form import fields_of_lines, separator_name, text_lines
+from tableqa.readers.text_form import ROWS_COMPARED, fields_of_lines, separator_name, text_lines
 from tableqa.tables import Table, TableError
 
 QUOTES = "quotes"
@@ -38,9 +41,11 @@ def ragged(path: Path, line: int, cells: Sequence[str], names: Sequence[str]) ->
 
 
 def read_delimited(
-    path: Path, delimiter: str, encoding: str = "", blank: bool = False
+    path: Path, delimiter: str, encoding: str = "", blank: bool = False, comments: int = 0
 ) -> Iterator[tuple[int, list[str]]]:
     """The rows of a file with the line where each starts; a quoted field may hold tabs, commas and line breaks.
+
+    The first lines may be `comments`, which have no fields.
 
     Where quotes would join lines that are rows themselves, in a file that quotes nothing else, they are text (`QUOTES`).
     Without an encoding the file is UTF-8. Raises ReaderError for text after a closing quote, a quoted field that is never
@@ -48,11 +53,13 @@ def read_delimited(
     """
     are_text: bool | None = None
     width = 0
-    for start, lines, fields in _quoted_rows(path, delimiter, encoding):
+    for start, lines, fields in _quoted_rows(path, delimiter, encoding, comments):
+        if start <= comments:
+            continue
         width = width or len(fields)
         if _are_rows(lines, width, delimiter):
             if are_text is None:
-                rows = _quoted_rows(path, delimiter, encoding)
+                rows = _quoted_rows(path, delimiter, encoding, comments)
                 are_text = not any(_is_quoted(lines, fields, width, delimiter) for _, lines, fields in rows)
             if are_text:
                 note(QUOTES, path.name, line=start)
@@ -64,7 +71,9 @@ def read_delimited(
         yield start, fields
 
 
-def _quoted_rows(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str], list[str]]]:
+def _quoted_rows(
+    path: Path, delimiter: str, encoding: str, comments: int
+) -> Iterator[tuple[int, list[str], list[str]]]:
     """The rows as RFC 4180 has them: the number of the first line, the lines, and the fields."""
     mend = phrase(
         "Separate fields with a {name}. Put a field that contains a {name}, a quote or a line break in quotes. "
@@ -72,7 +81,7 @@ def _quoted_rows(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[in
         name=separator_name(delimiter),
     )
     if encoding:
-        texts = text_lines(path, encoding)
+        texts = text_lines(path, encoding, comments)
     else:
         texts = (text for _, text in read_lines(path, longest=MAX_TABLE_BYTES, keep_ends=True))
     lines: list[str] = []
@@ -90,7 +99,10 @@ def _quoted_rows(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[in
         except StopIteration:
             return
         except csv.Error as error:
-            raise _field_fault(path, start, error, mend) from error
+            values = ["backslash", "text"] if '\\"' in "".join(lines) else ["text"]
+            raise offering(_field_fault(path, start, error, mend), "quotes", *values) from error
+        if option("quotes") == "escapes":
+            fields = list(map(unescaped, fields))
         yield start, lines, fields
 
 
@@ -158,19 +170,29 @@ def named_rows(
     path: Path,
     rows: Iterable[tuple[int, list[str]]],
     check: Callable[[int, Sequence[str]], None] = lambda line, names: None,
+    has_row_names: bool = False,
 ) -> Iterator[Fields | Rejected]:
     """The rows of a sheet, by the names in its first one; rows without any text are passed over.
 
     check: told the names and their line. A row with more or fewer fields than names is rejected.
+    has_row_names: all rows may begin with their number, for which R writes no name.
     """
     rows = iter(rows)
     line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
     names = [name.strip() for name in header]
     if not header:
         raise ReaderError(path, 1, phrase("the file is empty"), phrase("Its first line names the columns"))
-    check_names(path, line, names)
+    names = numbered(names) if option("names") else names
+    try:
+        check_names(path, line, names)
+    except ReaderError as error:
+        raise offering(error, "names", "numbered") from None
     check(line, names)
-    for line, cells in rows:
+    first_rows = list(islice(rows, ROWS_COMPARED if has_row_names else 0))
+    full = [cells for _, cells in first_rows if any(cells)]
+    if full and all(len(row) == len(names) + 1 and row[0] == str(at) for at, row in enumerate(full, start=1)):
+        names = ["", *names]
+    for line, cells in chain(first_rows, rows):
         if not any(cells):
             continue
         if cells == header:

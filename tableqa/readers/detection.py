@@ -6,6 +6,7 @@ from pathlib import Path
 from tableqa.readers import arrow, wikisql
 from tableqa.readers.archive import is_archive
 from tableqa.readers.hub_folder import is_dataset
+from tableqa.readers.plain_copies import is_compressed
 from tableqa.readers.reader import cannot_open
 from tableqa.readers.workbook import is_workbook
 from tableqa.writers.whole import FIELDS
@@ -62,7 +63,7 @@ def detected(path: Path) -> str:
             return "wikisql"
         if is_dataset(path):
             return "parquet" if _is_release(path) else OWN
-        if path.is_dir() or is_workbook(path) or is_archive(path):
+        if path.is_dir() or is_workbook(path) or is_archive(path) or is_compressed(path):
             return OWN
         with path.open("rb") as file:
             sample = file.read(SAMPLE).decode("utf-8", errors="replace")

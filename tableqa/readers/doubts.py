@@ -17,6 +17,7 @@ _PLACEHOLDER = re.compile(
     r"|#(?:REF!|N/A|VALUE!|DIV/0!|NAME\?|NUM!|NULL!|SPILL!|CALC!)"
     r"|=[A-Za-z$(+-][^\0]*)[ \t]*(?=\0)"
 )
+_ESCAPE = re.compile(r"\\[nt]")
 _NUMBER, _YEAR = re.compile(r"[-+\u2212]?\d[\d.,]*\s?%?"), re.compile(r"[12]\d{3}")
 
 
@@ -47,6 +48,8 @@ def _examine_texts(notes: Notes, line_breaks: str, texts: Iterable[str]) -> None
         for text in joined.split(_BETWEEN):
             if "\n" in text or "\r" in text:
                 notes.add(line_breaks, text)
+    for text in filter(_ESCAPE.search, joined.split(_BETWEEN) if "\\" in joined else ()):
+        notes.add("escapes", text)
     for match in _PLACEHOLDER.finditer(joined):
         notes.add("formulas" if match[1].startswith("=") else "placeholders", match[1])
 

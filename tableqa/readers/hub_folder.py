@@ -18,7 +18,7 @@ from tableqa.readers.dataset_card import (
 from tableqa.readers.reader import Credit, ReaderError
 from tableqa.readers.split_names import SPLITS, has_parquet, refuse_configurations, same_split, split_of
 
-_ARROW = (".parquet", ".arrow")
+_ARROW = (".parquet", ".arrow", ".feather")
 _TEXTS = (".jsonl", ".json", ".csv", ".tsv")
 _DATA = (*_ARROW, *_TEXTS)
 _SAVED = ("dataset_dict.json", "state.json")

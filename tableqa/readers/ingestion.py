@@ -45,7 +45,7 @@ from tableqa.readers.report import Report, about_columns, in_record, noting
 ROWS = 1_000
 """Rows that are read at once, and tables that are remembered as written."""
 LONGEST_ID = 200
-OF_FILES = ("separator", "encoding", ONLY_SPLIT)
+OF_FILES = ("separator", "encoding", "quotes", "questions", ONLY_SPLIT)
 """What is chosen for one file, and detected for the next one of a source."""
 
 

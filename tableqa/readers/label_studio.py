@@ -14,6 +14,7 @@ from tableqa.examples import Example
 from tableqa.language import gettext_noop, grouped, joined, phrase
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Credit, Names, Rejected, joined_credit, stated_credit
+from tableqa.readers.reading_options import with_options
 from tableqa.readers.records import (
     Fields,
     Record,
@@ -66,7 +67,7 @@ class LabelStudio(RecordFile):
                 )
             return mapped_example(data, own, names, record.number, {"label_studio": kept})
 
-        return outcomes_of(path, make)
+        return with_options(self.fields, outcomes_of(path, make))
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The credit of the sources that an export of Askew names in the meta of its tasks, else none; ReaderError."""

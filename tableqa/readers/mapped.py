@@ -18,7 +18,8 @@ from tableqa.foreign_values import in_column
 from tableqa.language import phrase, reason_of, word
 from tableqa.readers.cell_tables import hitab_table, is_hitab, is_totto, totto_table
 from tableqa.readers.html_tables import HtmlTableError, html_table
-from tableqa.readers.reader import Names, separator_hint
+from tableqa.readers.reader import Names, ReaderError, separator_hint
+from tableqa.readers.reading_options import check_options, offering, option, unescaped
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -56,14 +57,16 @@ _INDEXED = re.compile(r"\s*col\s*:.*?\brow 1\s*:", re.DOTALL)
 _RULE = re.compile(r"(?:[+:| ]|[-=](?![-=]))*[-=]{2}[-+=:| ]*")
 _SPACES = re.compile(r"\S? {2,}\S")
 _LATEX = "\\begin{tabular}"
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _BAR = re.compile(r"(?<!\\)\|")
 _HEADER = ("header", "columns", "head")
 _ROWS = ("rows", "data")
 
 
 def checked(fields: Mapping[str, str]) -> dict[str, str]:
-    """A person's own names of fields, {part: field}; ValueError for a part that there is not."""
-    if unknown := [part for part in fields if part not in USUAL]:
+    """A person's own names of fields, {part: field}, and options; ValueError for a part or value that there is not."""
+    check_options(fields)
+    if unknown := [part for part in fields if part not in (*USUAL, "missing", "names")]:
         raise ValueError(
             phrase(
                 "there is no part {part!r} of an example; the parts are {known}",
@@ -82,6 +85,16 @@ def mapped_example(
     `own` are the fields that a person named. Without an id it is the record's number. What no part is made of goes into
     meta under its own name; `further` with it.
     """
+    try:
+        return _mapped_example(fields, own, names, number, further)
+    except ReaderError as error:
+        error.record = text_of(in_column(fields.value, own.get("id") or _field(fields, "id", {}))) or ""
+        raise
+
+
+def _mapped_example(
+    fields: Fields, own: Mapping[str, str], names: Names, number: int, further: Mapping[str, Any]
+) -> Example:
     taken = {part: found for part in USUAL if (found := _field(fields, part, own)) is not None}
     for part in ("question", "table"):
         if part not in taken:
@@ -259,14 +272,16 @@ def retitled(table: Table, title: str, caption: str) -> Table:
 
 
 def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Table:
-    """A list of rows, the header first, or of objects with the same names in the same order."""
+    """A list of rows, the header first, or of objects with the same names in any order."""
     if value and all(isinstance(row, dict) for row in value):
-        header = list(value[0])
+        header = list(dict.fromkeys(name for row in value for name in row))
         for i, row in enumerate(value):
-            if list(row) != header:
-                mend = phrase("Give every object the same names in the same order")
-                raise place.error(phrase("object {i} has other names than the first", i=i + 1), mend)
-        return table_of(place, header, [list(row.values()) for row in value], title, caption)
+            if len(row) < len(header) and not option("missing"):
+                name = next(name for name in header if name not in row)
+                what = phrase("object {i} has no {name!r}", i=i + 1, name=name)
+                error = place.error(what, phrase("Give every object the same names"))
+                raise offering(error, "missing", "empty")
+        return table_of(place, header, [[row.get(name) for name in header] for row in value], title, caption)
     if not value:
         raise place.error(phrase("the table has no header"), phrase("The first row of a table is its header"))
     return table_of(place, value[0], value[1:], title, caption)
@@ -293,6 +308,8 @@ def _from_text(place: Place, text: str) -> object:
     if (rows := markdown_rows(text)) is not None:
         return rows
     try:
+        if (rows := _unlike_csv(text)) is not None:
+            return rows
         lines = list(_csv(text))
         if len(lines) == 1 and _PATH.fullmatch(text.strip()):
             what = phrase(
@@ -322,7 +339,13 @@ def _literal(place: Place, text: str) -> object:
     """What a text holds as JSON, or as Python and NumPy print lists and objects."""
     with suppress(ValueError):
         return value_in(text)
-    return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
+    try:
+        return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
+    except ReaderError as error:
+        with suppress(ValueError):
+            value_in(unescaped(text))
+            raise offering(error, "quotes", "escapes") from None
+        raise
 
 
 def _indexed(place: Place, text: str) -> Table:
@@ -334,6 +357,17 @@ def _indexed(place: Place, text: str) -> Table:
     except ValueError as error:
         what = phrase("the text is not a table of “col :” and “row 1 :”: {error}", error=reason_of(error))
         raise place.error(what, phrase("Write the table as JSON, HTML or csv")) from error
+
+
+def _unlike_csv(text: str) -> list[list[str]] | None:
+    """The rows of a text that tabs, as of a spreadsheet, part evenly, or only semicolons do; None for csv."""
+    even: dict[str, list[list[str]]] = {}
+    for sign in (sign for sign in ",\t;" if sign in text):
+        with suppress(csv.Error):
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
+            if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
+                even[sign] = rows
+    return even.get("\t") or (None if "," in even else even.get(";"))
 
 
 def _is_uneven(rows: list[list[str]]) -> bool:
@@ -368,7 +402,7 @@ def _markdown_cells(line: str) -> list[str]:
     """The cells of a line between vertical bars; a bar in a cell is written \\|."""
     inner = line.strip().removeprefix("|")
     cells = _BAR.split(inner.removesuffix("|") if not inner.endswith("\\|") else inner)
-    return [cell.strip().replace("\\|", "|") for cell in cells]
+    return [_LINE_BREAK.sub("\n", cell.strip().replace("\\|", "|")) for cell in cells]
 
 
 def _csv(text: str) -> Iterator[list[str]]:

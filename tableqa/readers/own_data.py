@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +24,28 @@ from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.header_rows import check_header_row, names_header, with_header
 from tableqa.readers.mapped import retitled, table_from, text_in, texts_of_answers
-from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader, only_file
+from tableqa.readers.plain_copies import plain_copy
+from tableqa.readers.question_files import is_page, questions_of, rows_of_page, sheets_of_questions
+from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader
+from tableqa.readers.reading_options import (
+    READING,
+    check_options,
+    option,
+    reading_options,
+    with_options,
+)
 from tableqa.readers.record_forms import (
-    JSON_SUFFIXES,
     OF_GOLD,
     PARTS,
-    TEXT_SUFFIXES,
     AnswerLists,
     file_named,
     gold_in,
     is_json,
+    nested_names,
     parts_of,
     questions_in,
     records_inside,
+    with_nested,
 )
 from tableqa.readers.records import (
     Fields,
@@ -48,17 +57,25 @@ from tableqa.readers.records import (
     passage_of,
     plain,
 )
+from tableqa.readers.repeated_ids import add_id, is_same_question, joined_answers
 from tableqa.readers.report import about_columns, note
 from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
-from tableqa.readers.text_form import TextForm, check_separator, text_form
-from tableqa.readers.workbook import Sheet, Workbook, cell_name, is_workbook, starts_as_zip, table_of_sheet
+from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
+from tableqa.readers.workbook import (
+    Sheet,
+    cell_name,
+    is_workbook,
+    opened,
+    starts_as_zip,
+    table_of_sheet,
+)
 from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
 
-OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator", "header_row")
+OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator", "header_row", *READING)
 """What can be said of a file beside the names of its columns."""
 ONLY_SPLIT = "only_split"
 """The option of the one split of a dataset that is read."""
@@ -94,7 +111,7 @@ class Sheets:
 
     def __init__(self, path: Path, header_row: str = "") -> None:
         self._header_row = header_row
-        workbook = Workbook(path) if is_workbook(path) else None
+        workbook = opened(path) if is_workbook(path) else None
         self.names = workbook.sheet_names if workbook else []
         # Excel knows no capitals in names.
         self._sheets = {name.casefold(): partial(workbook.sheet, name) for name in self.names if workbook}
@@ -140,6 +157,7 @@ class OwnData(TolerantReader):
                     known=", ".join(known),
                 )
             )
+        check_options(fields)
         separator = (fields.get("separator") or ",").replace("\\t", "\t")
         check_separator(separator)
         check_header_row(fields.get("header_row", ""))
@@ -159,29 +177,38 @@ class OwnData(TolerantReader):
         return dataclasses.replace(self, fields={**self.fields, ONLY_SPLIT: split})
 
     def _every_outcome(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
-        with self._opened(path, tables) as (questions, folder):
-            unpacked_to = (
-                str(questions if questions.is_dir() else questions.parent) if is_archive(path) else ""
-            )
-            if path != questions or questions.is_dir():
-                _refuse_wikisql(questions)
-            for outcome in self._of_questions(questions, folder):
-                if isinstance(outcome, Rejected) and unpacked_to:
-                    yield Rejected(named(outcome.error, unpacked_to, path.name), outcome.record)
-                else:
-                    yield outcome
+        return with_options(self.fields, self._outcomes(path, tables))
+
+    def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
+        with self._found(path, tables) as (found, folder), self._plain(found, folder) as (questions, beside):
+            if path != found or found.is_dir():
+                _refuse_wikisql(found)
+            for outcome in joined_answers(self._of_questions(questions, beside)):
+                if isinstance(outcome, Rejected):
+                    error = (
+                        named(outcome.error, str(questions), str(found))
+                        if questions != found
+                        else outcome.error
+                    )
+                    if is_archive(path):
+                        error = named(error, str(found if found.is_dir() else found.parent), path.name)
+                    outcome = Rejected(error, outcome.record)
+                yield outcome
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table that it names and that is there, or the archive of all; ReaderError."""
         if is_archive(Path(path)):
             yield Path(path)
             return
-        path = self._questions(Path(path))
-        if hub_folder.is_dataset(path):
-            yield from (file for file, _ in self._data_files(path))
-        else:
-            yield path
-        yield from self._named_tables(path, _library(path, tables, self._table_encoding(path, tables)), None)
+        with reading_options(self.fields):
+            found = self._questions(Path(path))
+            if hub_folder.is_dataset(found):
+                yield from (file for file, _ in self._data_files(found))
+            else:
+                yield from questions_of(found, self._fits) if found.is_dir() else [found]
+            with self._plain(found, tables) as (questions, beside):
+                library = _library(questions, beside, self._table_encoding(questions, beside))
+                yield from self._named_tables(questions, library, None)
 
     def _named_tables(self, path: Path, library: TableFiles, most: int | None) -> Iterator[Path]:
         """Each table file that the first `most` records name and that is there, once."""
@@ -213,13 +240,14 @@ class OwnData(TolerantReader):
             values: dict[str, Any] = {}
             for record in islice(self._each_record(questions), MOST_COMPARED):
                 values |= (record.record or {}) if isinstance(record, Rejected) else record.value
-            names = list(values)
+            names = nested_names(values)
             parts = parts_of(names, self.fields)
             if "context" not in self.fields and _is_no_passage(in_column(values, parts.get("context"))):
                 del parts["context"]
             encoding = self._table_encoding(questions, folder)
             of_tables = (encoding.chosen or encoding.shared.encoding) if encoding.shared else ""
-            if hub_folder.is_dataset(questions) or is_workbook(questions) or is_json(questions):
+            has_form = not (questions.is_dir() or hub_folder.is_dataset(questions) or is_workbook(questions))
+            if not has_form or is_json(questions) or is_page(questions):
                 return Layout(tuple(names), parts, table_encoding=of_tables)
             form = _form(questions, self.fields)
             return Layout(tuple(names), parts, form.encoding, form.separator, of_tables)
@@ -253,6 +281,21 @@ class OwnData(TolerantReader):
 
     @contextmanager
     def _opened(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+        """The file of questions or its plain copy, and the folder of the tables where it is another, with the options."""
+        with (
+            reading_options(self.fields),
+            self._found(path, tables) as found,
+            self._plain(*found) as opened_files,
+        ):
+            yield opened_files
+
+    @contextmanager
+    def _plain(self, found: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+        with plain_copy(found, self.fields.get("encoding", "")) as questions:
+            yield questions, found.parent if questions != found and tables is None else tables
+
+    @contextmanager
+    def _found(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
         """The file of questions, and the folder of the tables where it is another; an archive holds both."""
         if is_archive(path):
             with unpacked(path) as folder:
@@ -267,11 +310,14 @@ class OwnData(TolerantReader):
         sheets = Sheets(path, header_row)
         lists = {part: AnswerLists(partial(self._texts_of_answers, path, part)) for part in OF_GOLD}
         number = 0
+        before: Example | None = None
         parts: set[str] = set()
         for number, record in enumerate(self._each_record(path), start=1):
             if isinstance(record, Rejected):
                 yield record
                 continue
+            columns: dict[str, str] = {}
+            example_id = ""
             try:
                 record = corrected(record)
                 columns = _columns(record, self.fields)
@@ -281,27 +327,27 @@ class OwnData(TolerantReader):
                 separator = self.fields.get("answer_separator", "")
                 answers = gold_in(record, columns, separator, lists)
                 read = _example(record, columns, example_id, library, sheets, answers, header_row)
-                ids.add(example_id, record.place.line, record.place.file)
+                is_further = before is not None and is_same_question(before, read)
+                if not (is_further and option("rows")):
+                    add_id(ids, example_id, record.place, "id" in columns, is_further)
+                before = read
                 yield read
             except ReaderError as error:
+                error.record = example_id if "id" in columns else ""
                 yield Rejected(error, record.value)
         if not number:
             mend = phrase("Give each question a row or record")
             raise ReaderError(path, None, phrase("the file contains no questions"), mend)
 
     def _questions(self, path: Path) -> Path:
-        """The file of questions itself, or the one in a folder whose columns tell question and table; ReaderError."""
+        """The file of questions itself, the one in a folder, or a folder all of whose files are read; ReaderError."""
         if not path.is_dir():
             return path
         if hub_folder.is_dataset(path):
             beside = [file for file in hub_folder.files_beside_splits(path) if self._fits(file)]
             return _beside_splits(path, beside[0], self._fits) if beside else path
-        mend = phrase(
-            "Name the file of questions, or leave one file in the folder that has the columns question and table"
-        )
-        return only_file(
-            path, [f"*{suffix}" for suffix in (*JSON_SUFFIXES, *TEXT_SUFFIXES, ".xlsx")], self._fits, mend
-        )
+        files = questions_of(path, self._fits)
+        return files[0] if len(files) == 1 else path
 
     def _fits(self, path: Path) -> bool:
         try:
@@ -334,7 +380,7 @@ class OwnData(TolerantReader):
         """The records of a Parquet file or a folder of a dataset, with the split that they are in."""
         labels = hub_folder.class_labels(path)
         for file, split in self._data_files(path):
-            if file.suffix.lower() in (".parquet", ".arrow"):
+            if file.suffix.lower() in (".parquet", ".arrow", ".feather"):
                 records: Iterator[Fields | Rejected] = (
                     Fields(Place(file, row, record=row), record)
                     for row, record in enumerate(arrow.records_of(file, labels), start=1)
@@ -358,27 +404,28 @@ class OwnData(TolerantReader):
     def _each_record(self, path: Path) -> Iterator[Fields | Rejected]:
         """Each question with its columns, wherever the file holds it and its table."""
         question, table = self.fields.get("question", ""), self.fields.get("table", "")
+        chosen = [name for part, name in self.fields.items() if part in PARTS]
         for record in self._stored_records(path):
-            yield from [record] if isinstance(record, Rejected) else questions_in(record, question, table)
+            if isinstance(record, Rejected):
+                yield record
+            else:
+                yield from questions_in(with_nested(record, chosen), question, table)
 
     def _stored_records(self, path: Path) -> Iterator[Fields | Rejected]:
         if hub_folder.is_dataset(path):
             return self._of_dataset(path)
+        if path.is_dir():
+            return chain.from_iterable(map(self._stored_records, questions_of(path, self._fits)))
         if is_workbook(path):
-            workbook = Workbook(path)
-            sheet = _question_sheet(workbook, self.fields)
-            sheet.note_doubts()
+            workbook = opened(path)
             if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
                 note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
-            if sheet.merged:
-                row, column = sheet.merged[0][0]
-                what = phrase(
-                    "sheet {name!r}, cell {cell}: the cell is merged",
-                    name=sheet.name,
-                    cell=cell_name(row, column),
-                )
-                raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
-            return named_rows(path, enumerate(sheet.rows, start=1))
+            return chain.from_iterable(
+                _rows_of_sheet(path, sheet) for sheet in sheets_of_questions(workbook, self.fields)
+            )
+        if is_page(path):
+            encoding = TableEncoding(self.fields.get("encoding", ""), lambda: iter(())).of(path)
+            return named_rows(path, rows_of_page(path, "".join(text_lines(path, encoding))))
         if is_json(path):
             if (inner := records_inside(path, self.fields.get("question", ""))) is not None:
                 return (
@@ -390,7 +437,8 @@ class OwnData(TolerantReader):
                 for record in each_record(path)
             )
         form = _form(path, self.fields)
-        return named_rows(path, read_delimited(path, form.separator, form.encoding, blank=True))
+        rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
+        return named_rows(path, rows, has_row_names=form.separator == "\t")
 
 
 def _example(
@@ -504,12 +552,13 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
     if hub_folder.is_dataset(path):
         return hub_folder.sentence(path, name)
     if is_workbook(path):
+        sheets = sheets_of_questions(opened(path), fields)
         return phrase(
             "{file} was read as an Excel file with its questions in the sheet {name!r}.",
             file=path.name,
-            name=_question_sheet(Workbook(path), fields).name,
+            name=", ".join(sheet.name for sheet in sheets),
         )
-    return "" if is_json(path) else _form(path, fields).sentence(path)
+    return "" if path.is_dir() or is_json(path) or is_page(path) else _form(path, fields).sentence(path)
 
 
 def _is_no_passage(value: object) -> bool:
@@ -517,20 +566,16 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def _question_sheet(workbook: Workbook, fields: Mapping[str, str]) -> Sheet:
-    """The first sheet that is not hidden whose first row names question and table, else the first of these."""
-    first: Sheet | None = None
-    for name in workbook.visible_names:
-        sheet = workbook.sheet(name)
-        first = first or sheet
-        names = [cell.strip() for cell in sheet.rows[0]] if sheet.rows else []
-        if {"question", "table"} <= parts_of(names, fields).keys():
-            return sheet
-    if first is None:
-        raise ReaderError(
-            workbook.path, None, phrase("the Excel file has no sheet"), phrase("Add one with the questions")
+def _rows_of_sheet(path: Path, sheet: Sheet) -> Iterator[Fields | Rejected]:
+    """The rows of a sheet of questions; ReaderError for merged cells."""
+    sheet.note_doubts()
+    if sheet.merged:
+        row, column = sheet.merged[0][0]
+        what = phrase(
+            "sheet {name!r}, cell {cell}: the cell is merged", name=sheet.name, cell=cell_name(row, column)
         )
-    return first
+        raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
+    return named_rows(path, enumerate(sheet.rows, start=1))
 
 
 def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:
@@ -545,7 +590,7 @@ def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str
             )
         if part == "question" and "sentence_annotations" in record.value:
             raise without_question(record)
-        there = ", ".join(list(record.value)[:12]) or "none"
+        there = ", ".join(nested_names(record.value)[:12]) or "none"
         raise record.place.error(
             phrase("no column is known as the {part}", part=word(part)),
             phrase("Choose its column. The columns are: {there}", there=there),

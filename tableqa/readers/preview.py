@@ -85,12 +85,12 @@ def preview(request: ReadRequest, progress: Callable[[int], None] = lambda numbe
                 read, layout, fields = _with_columns(request, read, path, tables)
             elif isinstance(read, Mapped) and fields:
                 read = read.with_fields(fields)
-            problems, examples, report = _first(read, path, tables, request.shown)
+            problems, examples, report = _first(read, path, tables, request)
             credit = credit_of(read, path, tables)
             read_as = read.read_as(path, tables) if isinstance(read, Describing) else ""
         except (ReaderError, ValueError) as error:
             problem = (
-                described(error, request.shown)
+                described(error, request.shown, request.by_command)
                 if isinstance(error, ReaderError)
                 else Problem(path.name, None, "", printable(reason_of(error)), "")
             )
@@ -125,7 +125,7 @@ def _columns_kept(layout: Layout, examples: Sequence[Example]) -> set[str]:
 
 
 def _first(
-    read: Reader, path: Path, tables: Path | None, shown: Callable[[str], str]
+    read: Reader, path: Path, tables: Path | None, request: ReadRequest
 ) -> tuple[tuple[Problem, ...], tuple[Example, ...], Report]:
     """The problems of the first records, the first examples, and the report of these records."""
     problems: list[Problem] = []
@@ -137,7 +137,7 @@ def _first(
         for outcome in islice(outcomes, MOST_READ):
             if isinstance(outcome, Rejected):
                 in_record(outcome.error.line or 0, "")
-                problems.append(described(outcome.error, shown))
+                problems.append(described(outcome.error, request.shown, request.by_command))
                 continue
             good += 1
             note_doubts(outcome, outcome.table.digest() not in seen)

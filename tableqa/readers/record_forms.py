@@ -7,6 +7,7 @@ table. A table is in its column, in two columns (header and rows), or in a file 
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from tableqa.foreign_values import in_column
 from tableqa.language import phrase
 from tableqa.readers.mapped import USUAL, gold, is_list_of_objects, is_table_text, texts_of_answers
 from tableqa.readers.reader import start_of
+from tableqa.readers.reading_options import option
 from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
 from tableqa.readers.report import note
 
@@ -39,6 +41,9 @@ OF_GOLD = ("answers", "alternatives")
 """Parts whose columns may hold lists as texts."""
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+
+MOST_NESTED = 50
+"""Names inside objects that a person can choose from."""
 
 _SIGNS = re.compile(r"[\W_]+")
 _JSON = re.compile(rb"\{|\[\s*[{\[]")
@@ -109,6 +114,16 @@ def _of_object(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     They are its only list of objects, its members by their ids, or its columns as pandas writes them. An object with a
     table is a record itself.
     """
+    columns, rows = members.get("columns"), members.get("data")
+    if (
+        isinstance(columns, list)
+        and all(isinstance(name, str) for name in columns)
+        and "question" in guessed(columns)
+    ):
+        is_even = isinstance(rows, list) and all(
+            isinstance(row, list) and len(row) == len(columns) for row in rows
+        )
+        return [dict(zip(columns, row, strict=True)) for row in rows] if is_even and rows else None
     if "question" in guessed(members):
         return _from_columns(members)
     lists = [value for value in members.values() if is_list_of_objects(value)]
@@ -181,6 +196,38 @@ def _holds_questions(value: dict[str, Any] | list[Any]) -> bool:
     return bool(objects) and all(
         isinstance(inner, dict) and any(name.casefold() in _QUESTIONS for name in inner) for inner in objects
     )
+
+
+def nested_names(value: Mapping[str, Any]) -> list[str]:
+    """The names of columns, and behind them those inside their objects: payload.grid."""
+    inside = [
+        f"{name}.{inner}"
+        for name, member in value.items()
+        if isinstance(member, dict)
+        for inner in nested_names(member)
+    ]
+    return [*value, *inside[:MOST_NESTED]]
+
+
+def with_nested(record: Fields, chosen: Iterable[str]) -> Fields:
+    """The record with a column for each of the `chosen` names that leads into an object, and that it has."""
+    value = record.value
+    for name in chosen:
+        if "." in name and name not in value:
+            with suppress(KeyError, TypeError, IndexError):
+                value = _taken_out(value, name)
+    return record if value is record.value else Fields(record.place, value)
+
+
+def _taken_out(value: dict[str, Any], name: str) -> dict[str, Any]:
+    """A copy of an object in which a member of an inner object is a column of its own."""
+    *path, last = name.split(".")
+    inner = copy = dict(value)
+    for part in path:
+        inner[part] = dict(inner[part])
+        inner = inner[part]
+    copy[name] = inner.pop(last)
+    return copy
 
 
 def _with_table(record: Fields, chosen: str) -> Fields:
@@ -256,6 +303,8 @@ def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: An
             note("split", value)
         value = [text.strip() for text in value.split(separator or "|")] if members is None else members
     whole = value if isinstance(value, list) else [value]
+    if option("missing"):
+        whole = [member for member in whole if member is not None]
     return Fields(record.place, {column: whole}).texts(column)
 
 

@@ -31,11 +31,13 @@ from tableqa.readers.reader import (
     check_cells,
     check_size,
     file_at,
+    numbered,
     read_lines,
     start_of,
     unparted_hint,
 )
-from tableqa.readers.report import in_record
+from tableqa.readers.reading_options import offering, option
+from tableqa.readers.report import in_record, note
 from tableqa.tables import HEADER, Table, TableError
 
 MAX_RECORD_BYTES = MAX_TABLE_BYTES
@@ -81,6 +83,17 @@ def text_of(value: object) -> str | None:
     if isinstance(value, Number):
         return value.text
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def cell_text(value: object) -> str | None:
+    """`text_of`, with true and false as JSON writes them, and an empty text for null if the option `missing` says so."""
+    if isinstance(value, bool):
+        note("truths", text := "true" if value else "false")
+        return text
+    if value is None and option("missing"):
+        note("missing")
+        return ""
+    return text_of(value)
 
 
 def as_written(value: Any, ascii: bool = True) -> str:
@@ -200,9 +213,10 @@ class Fields:
         return [self._text_in(f"{name}[{i}]", item) for i, item in enumerate(items)]
 
     def _text_in(self, name: str, value: object) -> str:
-        text = text_of(value)
+        text = cell_text(value)
         if text is None:
-            raise self._mismatch(name, value, gettext_noop("{field} is {kind}, not a text"), _QUOTE)
+            error = self._mismatch(name, value, gettext_noop("{field} is {kind}, not a text"), _QUOTE)
+            raise offering(error, "missing", "empty") if value is None else error
         return text
 
     def _mismatch(self, name: str, value: object, text: str, mend: str = _CORRECT) -> ReaderError:
@@ -423,7 +437,9 @@ def decoded(place: Place, text: str, mend: str = _MEND) -> Any:
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
-        raise place.error(phrase("this is not JSON: {why}", why=_why(error)), mend) from error
+        raise _as_offered(
+            error, place.error(phrase("this is not JSON: {why}", why=_why(error)), mend)
+        ) from error
 
 
 def _array(path: Path) -> Iterator[Record]:
@@ -557,7 +573,9 @@ class _Source:
         line = self._line + self._text.count("\n", 0, at)
         column = at - self._text.rfind("\n", 0, at) + (0 if "\n" in self._text[:at] else self._column)
         why = _why(error, column)
-        return Place(self._path, line).error(phrase("this is not JSON: {why}", why=why), _MEND)
+        return _as_offered(
+            error, Place(self._path, line).error(phrase("this is not JSON: {why}", why=why), _MEND)
+        )
 
     def _peek(self) -> str:
         """The next character that is not blank; "" at the end of the file."""
@@ -610,12 +628,22 @@ def _why(error: Exception, column: int = 0) -> str:
     return phrase("it is nested too deeply") if isinstance(error, RecursionError) else reason_of(error)
 
 
+class _Refusal(ValueError):
+    """JSON that is read where a person chooses so: the reason, the option and its value."""
+
+
+def _as_offered(reason: Exception, error: ReaderError) -> ReaderError:
+    return offering(error, *reason.args[1:]) if isinstance(reason, _Refusal) else error
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
+        if option("names"):
+            return dict(zip(numbered(names), (value for _, value in pairs), strict=True))
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(phrase("an object has the name {twice!r} twice", twice=twice))
+        raise _Refusal(phrase("an object has the name {twice!r} twice", twice=twice), "names", "numbered")
     return found
 
 
@@ -629,7 +657,10 @@ def _integer(text: str) -> int | Number:
 
 
 def _no_number(text: str) -> Any:
-    raise ValueError(phrase("{text} is not a JSON number", text=text))
+    if text == "NaN" and option("missing"):
+        return None
+    reason = phrase("{text} is not a JSON number", text=text)
+    raise _Refusal(reason, "missing", "empty") if text == "NaN" else ValueError(reason)
 
 
 class _Decoder(json.JSONDecoder):
@@ -712,7 +743,7 @@ def _cells(place: Place, row: object, number: int) -> list[str]:
 def _as_texts(place: Place, row: list[Any], number: int) -> list[str]:
     cells = []
     for j, cell in enumerate(row):
-        text = text_of(cell)
+        text = cell_text(cell)
         if text is None:
             what = phrase(
                 "{where}, column {column} is {kind}, not a text",
@@ -720,7 +751,8 @@ def _as_texts(place: Place, row: list[Any], number: int) -> list[str]:
                 column=j + 1,
                 kind=kind(cell),
             )
-            raise place.error(what, phrase('Write every cell as a text; an empty one is ""'))
+            error = place.error(what, phrase('Write every cell as a text; an empty one is ""'))
+            raise offering(error, "missing", "empty") if cell is None else error
         cells.append(text)
     return cells
 

@@ -5,13 +5,13 @@ import itertools
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tableqa.foreign_values import printable
+from tableqa.foreign_values import printable, printable_in
 from tableqa.language import joined, phrase, with_texts
 from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.records import ADDED, Number, as_written, decoded_line
@@ -63,7 +63,9 @@ class _Tabs(_QuotedTabs):
 class Problem:
     """A fault of a file: where it is, what is wrong and how to fix it. `column` is "" where it is not in one.
 
-    fix  "" where `what` is whole sentences that say so
+    fix     "" where `what` is whole sentences that say so
+    record  the id of the record, "" where it has none of its own
+    ways    options by which the file can be read, with their values
     """
 
     file: str
@@ -71,6 +73,8 @@ class Problem:
     column: str
     what: str
     fix: str
+    record: str = ""
+    ways: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def described(error: ReaderError, shown: Callable[[str], str] = str, by_command: bool = False) -> Problem:
@@ -80,7 +84,15 @@ def described(error: ReaderError, shown: Callable[[str], str] = str, by_command:
     """
     fix = error.command if by_command else error.mend
     what = printable(with_texts(error.what, shown))
-    return Problem(printable(shown(error.file)), error.line, printable(error.column), what, printable(fix))
+    return Problem(
+        printable(shown(error.file)),
+        error.line,
+        printable(error.column),
+        what,
+        printable(fix),
+        printable(error.record),
+        {name: printable_in(list(values)) for name, values in error.ways.items()},
+    )
 
 
 def one_sentence(problem: Problem) -> str:
@@ -88,6 +100,8 @@ def one_sentence(problem: Problem) -> str:
     where = problem.file
     if problem.line is not None:
         where = phrase("{file}, line {line}", file=problem.file, line=problem.line)
+    if problem.record:
+        where = phrase("{where}, id {id}", where=where, id=problem.record)
     if not problem.fix:
         return joined([where, problem.what], by=": ")
     return phrase("{where}: {what}. {fix}.", where=where, what=problem.what, fix=problem.fix)

@@ -38,6 +38,9 @@ KINDS: Mapping[str, str] = {
     "dates": gettext_noop(
         "Dates of Excel, read as 2024-05-01, or as 2024-05 and 2024 where cells show no more"
     ),
+    "truths": gettext_noop("True and false, read as these words"),
+    "missing": gettext_noop("Null and missing cells and answers, read as empty"),
+    "escapes": gettext_noop("Texts with \\n or \\t, read as they are written"),
     "shared": gettext_noop("Responses under a name that several people may share"),
 }
 """Everything that a report counts, as it is shown."""

@@ -12,14 +12,14 @@ from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.records import Place, decoded
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import has_columns, text_form, text_lines
-from tableqa.readers.workbook import Workbook, is_workbook, table_of_sheet
+from tableqa.readers.workbook import is_workbook, opened, table_of_sheet
 from tableqa.tables import Table
 
 SEPARATED = (".csv", ".tsv", ".tab")
 _PERHAPS_SEPARATED = (".txt", "")
 _MARKDOWN = (".md", ".markdown")
 _JSON_LINES = (".jsonl", ".ndjson")
-SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *PAGES, *_MARKDOWN, *_JSON_LINES, ".json", ".xlsx")
+SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *PAGES, *_MARKDOWN, *_JSON_LINES, ".json", ".xlsx", ".ods")
 """Suffixes of files that hold one table each; "" is a name without a suffix."""
 
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]*")
@@ -51,7 +51,7 @@ def table_in(path: Path, encoding: TableEncoding, header_row: str = "") -> Table
 
 def _table_in(path: Path, encoding: TableEncoding) -> Table:
     if is_workbook(path):
-        workbook = Workbook(path)
+        workbook = opened(path)
         names = workbook.visible_names
         if len(names) != 1:
             what = phrase("the Excel file of a table has {number} sheets", number=len(names))
@@ -81,7 +81,8 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
             phrase("this text has no separator that gives every row the same number of fields"),
             phrase("Save the table as .csv"),
         )
-    return table_of_rows(path, read_delimited(path, form.separator, form.encoding))
+    rows = read_delimited(path, form.separator, form.encoding, comments=form.comments)
+    return table_of_rows(path, rows)
 
 
 def _check_size(path: Path) -> None:

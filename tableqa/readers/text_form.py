@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from tableqa.language import gettext_noop, grouped, joined, phrase, word
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
 from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text
+from tableqa.readers.reading_options import option
 
 SEPARATORS = {
     ",": gettext_noop("comma"),
@@ -50,6 +51,8 @@ ENCODING_NAMES = {
     "euc_kr": "EUC-KR",
     "big5": "Big5",
 }
+MOST_COMMENTS = 50
+"""Lines above the header that may be comments."""
 ROWS_COMPARED = 200
 """Rows by which the separator is known."""
 SAMPLE = 64 * 1024
@@ -82,11 +85,13 @@ class TextForm:
     """How a text file is to be read: Python's name of its encoding, and the separator of its fields.
 
     is_certain  False where the encoding is a guess and another one is nearly as likely
+    comments    lines above the header that begin with #
     """
 
     encoding: str
     separator: str
     is_certain: bool = True
+    comments: int = 0
 
     def sentence(self, path: Path) -> str:
         """For the person who imports: "people.csv was read as semicolon-separated, Windows-1252 (Müller, Köln)."."""
@@ -100,7 +105,8 @@ class TextForm:
             encoding=encoding,
         )
         doubt = "" if self.is_certain else phrase("The encoding is a guess: check these letters.")
-        return joined([read_as, doubt])
+        left_out = phrase("Comments above the header are left out: {number} lines.", number=self.comments)
+        return joined([read_as, doubt, left_out if self.comments else ""])
 
 
 def separator_name(separator: str) -> str:
@@ -125,6 +131,10 @@ def fields_of_lines(lines: Iterable[str], separator: str) -> Any:
     if separator == SPACES:
         texts = (line.strip(" ").rstrip(" \r\n") for line in lines)
         lines, separator = (_SEVERAL_SPACES.sub("\x1f", text) + "\n" for text in texts), "\x1f"
+    if option("quotes") in ("text", "escapes"):
+        return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE, quotechar=None, strict=True)
+    if option("quotes") == "backslash":
+        lines = (line.replace('\\"', '""') for line in lines)
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
@@ -140,8 +150,9 @@ def text_form(path: Path, encoding: str = "", separator: str = "", columns: Sequ
     Python does not know.
     """
     guess = Guess(checked_encoding(path, encoding), True) if encoding else detected_encoding(path)
-    separator = separator or detected_separator(path, guess.encoding, columns)
-    return TextForm(guess.encoding, separator, guess.is_certain)
+    comments = _comments(path, guess.encoding)
+    separator = separator or detected_separator(path, guess.encoding, columns, comments)
+    return TextForm(guess.encoding, separator, guess.is_certain, comments)
 
 
 def checked_encoding(path: Path, encoding: str) -> str:
@@ -209,7 +220,9 @@ def known_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
     in_utf8 = len(_IN_UTF8.findall(sample))
     if in_utf8 and in_utf8 >= len(_NOT_ASCII.findall(_IN_UTF8.sub(b"", sample))):
         what = phrase("the file is UTF-8 but for some bytes, the first of them in this line")
-        raise ReaderError(path, line, what, *_NAME_ENCODING)
+        error = ReaderError(path, line, what, *_NAME_ENCODING)
+        error.ways = {"encoding": [encoding_by_letters(sample).encoding]}
+        raise error
     stated = _stated_encoding(start) if is_page else ""
     return Guess(stated, True) if stated else sample
 
@@ -267,8 +280,22 @@ def words_beyond_ascii(lines: Iterable[str], most: int = 3) -> list[str]:
     return list(words)
 
 
-def text_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines of a file with their ends (LF, CRLF or CR); memory stays flat.
+def _comments(path: Path, encoding: str) -> int:
+    """The number of first lines that begin with #, where only the lines below them are rows of equal length."""
+    lines = enumerate(islice(text_lines(path, encoding), MOST_COMMENTS + 1))
+    number = next((at for at, line in lines if not line.startswith("#")), 0)
+    if not number or any(_is_even(path, encoding, separator, 0) for separator in SEPARATORS):
+        return 0
+    return number if any(_is_even(path, encoding, separator, number) for separator in SEPARATORS) else 0
+
+
+def _is_even(path: Path, encoding: str, separator: str, comments: int) -> bool:
+    header, is_even = _shape(path, encoding, separator, comments)
+    return is_even and len(header) > 1
+
+
+def text_lines(path: Path, encoding: str, comments: int = 0) -> Iterator[str]:
+    """The lines of a file with their ends (LF, CRLF or CR); memory stays flat. The first `comments` are empty.
 
     ReaderError with the line for bytes that are not of this encoding, NUL characters and a line over MAX_TABLE_BYTES.
     """
@@ -285,6 +312,8 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
                     raise ReaderError(path, number, what, phrase("Check that this is the right file"))
                 if number == 1 and _SEPARATOR_LINE.fullmatch(line):
                     line = "\n"  # of Excel; the numbers of the lines stay
+                elif number <= comments:
+                    line = "\n"
                 elif number > 1:
                     line = line.removeprefix("\ufeff")  # of a file that was put behind another one
                 if "\0" in line:
@@ -302,13 +331,13 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
         raise cannot_open(path, error) from error
 
 
-def detected_separator(path: Path, encoding: str, columns: Sequence[str] = ()) -> str:
+def detected_separator(path: Path, encoding: str, columns: Sequence[str] = (), comments: int = 0) -> str:
     """The one of SEPARATORS, else of RARE, that parts all rows into equally many fields; a comma where there is none.
 
     Of several, a tab, then the one that gives one of `columns` in the first row, is taken; otherwise ReaderError. Where
     none does, the one that the first row has most of: reading then says which row differs.
     """
-    shapes = {separator: _shape(path, encoding, separator) for separator in SEPARATORS}
+    shapes = {separator: _shape(path, encoding, separator, comments) for separator in SEPARATORS}
     fitting = [separator for separator, (header, even) in shapes.items() if even and len(header) > 1]
     if "\t" in fitting or len(fitting) == 1:
         return "\t" if "\t" in fitting else fitting[0]
@@ -320,13 +349,15 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = ()) -
         return max(naming, key=naming.__getitem__)
     if fitting:
         names = joined((word(SEPARATORS[separator]) for separator in fitting), by=gettext_noop(" or "))
-        raise ReaderError(
+        error = ReaderError(
             path,
             1,
             phrase("the separator may be {names}: each gives rows of equal length", names=names),
             phrase("Choose the separator, or put fields that hold the other sign in quotes"),
             phrase("Name it: --field separator=';'. Or put fields that hold the other sign in quotes"),
         )
+        error.ways = {"separator": fitting}
+        raise error
     if rare := _rare_separator(path, encoding, wanted):
         return rare
     return max(SEPARATORS, key=lambda separator: len(shapes[separator][0]))
@@ -350,13 +381,12 @@ def _rare_separator(path: Path, encoding: str, wanted: set[str]) -> str:
 
 def has_columns(path: Path, form: TextForm) -> bool:
     """Whether the first rows of a file have equally many fields, at least two."""
-    header, is_even = _shape(path, form.encoding, form.separator)
-    return is_even and len(header) > 1
+    return _is_even(path, form.encoding, form.separator, form.comments)
 
 
-def _shape(path: Path, encoding: str, separator: str) -> tuple[list[str], bool]:
+def _shape(path: Path, encoding: str, separator: str, comments: int = 0) -> tuple[list[str], bool]:
     """The first row that a separator gives, and whether the rows after it are as long."""
-    rows = fields_of_lines(text_lines(path, encoding), separator)
+    rows = fields_of_lines(text_lines(path, encoding, comments), separator)
     header: list[str] = []
     try:
         for row in islice(rows, ROWS_COMPARED):

@@ -86,7 +86,8 @@ def test_an_archive_that_would_fill_the_disk_is_refused(
 def test_a_damaged_archive_and_one_without_or_with_two_files_of_questions_are_refused(tmp_path: Path) -> None:
     path = packed(tmp_path / "a.zip", {"q.csv": QUESTIONS, "p.csv": QUESTIONS, "tables/cup.csv": CUP})
     assert refused(path).what == "the folder contains several such files: p.csv, q.csv"
-    assert refused(packed(tmp_path / "b.zip", {"cup.csv": CUP})).what == "the folder contains no such file"
+    assert refused(packed(tmp_path / "b.zip", {"cup.csv": CUP})).what == "no column is known as the question"
+    assert refused(packed(tmp_path / "c.zip", {"a.md": CUP})).what == "the folder contains no such file"
     path.write_bytes(path.read_bytes()[:100])
     assert refused(path).what.startswith("the zip archive cannot be read")
 

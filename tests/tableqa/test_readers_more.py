@@ -120,7 +120,7 @@ def test_what_people_and_models_said_is_kept_and_may_be_the_answer(tmp_path: Pat
         (3, "a number that is not a table"),
         ([], "the table has no header"),
         ({"Name": ["Ann"], "Wins": []}, "the columns are not of one length"),
-        ([{"Name": "Ann"}, {"Nome": "Bob"}], "object 2 has other names"),
+        ([{"Name": "Ann"}, {"Nome": "Bob"}], "object 1 has no 'Nome'"),
         ({"header": ["a"], "rows": [["b", "c"]]}, "row 1 has 2 cells"),
         ([["a"], [None]], "row 1, column 1 is null"),
         ('[{"a": 1, "a": 2}]', "the name 'a' twice"),

@@ -72,8 +72,15 @@ class TestSeparators:
 
         assert f"Is the separator a {name}?" in error.mend
 
-    def test_a_text_in_a_record_with_it_is_not_one_column(self, tmp_path: Path, sign: str, name: str) -> None:
-        error = refused("label_studio", label_studio(tmp_path, f"Name{sign}Wins\nAnn{sign}3\n"))
+    def test_a_text_in_a_record_with_it_is_read(self, tmp_path: Path, sign: str, name: str) -> None:
+        (example,) = READERS["label_studio"](label_studio(tmp_path, f"Name{sign}Wins\nAnn{sign}3,5\n"))
+
+        assert example.table.rows == (("Ann", "3,5"),)
+
+    def test_an_uneven_text_in_a_record_with_it_is_not_one_column(
+        self, tmp_path: Path, sign: str, name: str
+    ) -> None:
+        error = refused("label_studio", label_studio(tmp_path, f"Name{sign}Wins\nAnn{sign}3{sign}4\n"))
 
         assert f"Is the separator a {name}?" in error.mend
 

@@ -1,0 +1,90 @@
+"""Which file of a folder or sheet of a workbook has the questions: the only one, or those that a person chose."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from tableqa.language import phrase
+from tableqa.readers.html_tables import HtmlTableError, html_table
+from tableqa.readers.reader import ReaderError, any_case, start_of
+from tableqa.readers.reading_options import EVERY, offering, option
+from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, parts_of
+from tableqa.readers.table_encodings import PAGES
+from tableqa.readers.workbook import Sheet, Workbook
+
+_SUFFIXES = (*JSON_SUFFIXES, *TEXT_SUFFIXES, ".xlsx", ".ods")
+_NAME_FILE = phrase(
+    "Name the file of questions, or leave one file in the folder that has the columns question and table"
+)
+
+
+def questions_of(folder: Path, fits: Callable[[Path], bool]) -> list[Path]:
+    """The files of questions in a folder: the one that `fits`, else the only file there, or those chosen. ReaderError."""
+    patterns = [any_case(f"*{suffix}") for suffix in _SUFFIXES]
+    files = sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+    fitting = list(filter(fits, files)) or files
+    chosen = option("questions")
+    if len(fitting) == 1 or (fitting and chosen == EVERY):
+        return fitting
+    if named := [path for path in files if path.name == chosen]:
+        return named
+    names = [path.name for path in fitting[:10]]
+    what = (
+        phrase("the folder contains several such files: {names}", names=", ".join(names))
+        if names
+        else phrase("the folder contains no such file")
+    )
+    error = ReaderError(folder, None, what, _NAME_FILE)
+    raise offering(error, "questions", *names, EVERY) if names else error
+
+
+def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[Sheet]:
+    """The visible sheets whose first row names question and table: the only one, or those chosen; else the first sheet.
+
+    ReaderError where there are several, and for a workbook without a visible sheet.
+    """
+    chosen = option("questions")
+    names = workbook.visible_names
+    if chosen in names:
+        return [workbook.sheet(chosen)]
+    sheets: list[Sheet] = []
+    fitting: list[Sheet] = []
+    for name in names:
+        try:
+            sheets.append(workbook.sheet(name))
+        except ReaderError:
+            if not fitting:
+                raise
+            continue  # a sheet behind that of the questions; its table is read where a question names it
+        first_row = [cell.strip() for row in sheets[-1].rows[:1] for cell in row]
+        if {"question", "table"} <= parts_of(first_row, fields).keys():
+            fitting.append(sheets[-1])
+    if len(fitting) > 1 and chosen != EVERY:
+        shown = [sheet.name for sheet in fitting]
+        what = phrase("several sheets have questions: {names}", names=", ".join(shown))
+        error = ReaderError(workbook.path, None, what, phrase("Leave one of them in the file"))
+        raise offering(error, "questions", *shown, EVERY)
+    if not sheets:
+        mend = phrase("Add one with the questions")
+        raise ReaderError(workbook.path, None, phrase("the Excel file has no sheet"), mend)
+    return fitting or sheets[:1]
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file of questions is a web page, by its suffix or its first bytes."""
+    start = start_of(path, 512).lstrip().lower()
+    return path.suffix.lower() in PAGES or start.startswith((b"<!doctype html", b"<html", b"<table"))
+
+
+def rows_of_page(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of the only table of a page, the header first, with their numbers; ReaderError.
+
+    A page of rows alone is one of sqlite3, whose texts have their line breaks.
+    """
+    if text.lstrip()[:3].lower() == "<tr":
+        text = f"<table>{text.replace(chr(10), '<br>')}</table>"
+    try:
+        table = html_table(text)
+    except HtmlTableError as error:
+        what = phrase("the text is not an HTML table: {error}", error=error.what)
+        raise ReaderError(path, error.line, what, error.mend) from error
+    return enumerate([list(table.header), *map(list, table.rows)], start=1)

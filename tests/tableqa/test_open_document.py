@@ -1,0 +1,181 @@
+"""OpenDocument spreadsheets: questions in a sheet, tables in others, every cell as it is shown or refused."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tableqa import Span
+from tableqa.readers import READERS, ReaderError
+from tableqa.readers.open_document import OpenDocument
+from tableqa.readers.reading_options import reading_options
+from tableqa.readers.workbook import MAX_SHEET_CELLS, is_workbook, opened
+
+_NAMES = "".join(
+    f' xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for short, name in [
+        *[
+            ("office", "office"),
+            ("table", "table"),
+            ("text", "text"),
+            ("style", "style"),
+            ("number", "datastyle"),
+        ]
+    ]
+)
+_STYLES = """<office:automatic-styles>
+<number:date-style style:name="N1"><number:year/></number:date-style>
+<number:date-style style:name="N2"><number:month number:textual="true"/></number:date-style>
+<style:style style:name="year" style:data-style-name="N1"/>
+<style:style style:name="month" style:data-style-name="N2"/>
+<style:style style:name="hidden"><style:table-properties table:display="false"/></style:style>
+</office:automatic-styles>"""
+
+
+def cell(shown: str = "", kind: str = "string", **attributes: str) -> str:
+    said = "".join(
+        f' {name.replace("_", ":", 1).replace("_", "-")}="{value}"' for name, value in attributes.items()
+    )
+    text = f"<text:p>{shown}</text:p>" if shown else ""
+    return f'<table:table-cell office:value-type="{kind}"{said}>{text}</table:table-cell>'
+
+
+def sheet(name: str, *rows: str, style: str = "", columns: str = "") -> str:
+    inner = "".join(
+        row if row.startswith("<table:table-row") else f"<table:table-row>{row}</table:table-row>"
+        for row in rows
+    )
+    return f'<table:table table:name="{name}" table:style-name="{style}">{columns}{inner}</table:table>'
+
+
+QUESTIONS = sheet(
+    "Q",
+    cell("id") + cell("question") + cell("answers") + cell("table"),
+    cell("q7") + cell("Who?") + cell("x") + cell("T"),
+)
+
+
+def document(path: Path, *sheets: str) -> Path:
+    body = f"<office:body>{''.join(sheets)}</office:body>"
+    content = f"<office:document-content{_NAMES}>{_STYLES}{body}</office:document-content>"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet", zipfile.ZIP_STORED)
+        packed.writestr("content.xml", content)
+    return path
+
+
+def rows(path: Path, name: str = "T") -> list[list[str]]:
+    return opened(path).sheet(name).rows
+
+
+def test_questions_and_their_table_are_read(tmp_path: Path) -> None:
+    path = document(tmp_path / "q.ods", QUESTIONS, sheet("T", cell("a") + cell("b"), cell("1") + cell("2")))
+
+    (example,) = READERS["own"](path)
+
+    assert (example.id, example.question, example.answers) == ("q7", "Who?", ("x",))
+    assert (example.table.header, example.table.rows) == (("a", "b"), (("1", "2"),))
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (cell("$1,200.50", "currency", office_value="1200.5"), "$1,200.50"),
+        (cell("00007", "float", office_value="7"), "00007"),
+        (cell("1,200", "float", office_value="1200"), "1,200"),
+        (cell("1,5", "float", office_value="1.5"), "1.5"),
+        (cell("1.50", "float", office_value="1.5"), "1.50"),
+        (cell("12.5%", "percentage", office_value="0.125"), "12.5%"),
+        (cell("TRUE", "boolean", office_boolean_value="true"), "TRUE"),
+        (cell("01.05.24", "date", office_date_value="2024-05-01"), "2024-05-01"),
+        (cell("01.05.24", "date", office_date_value="2024-05-01T10:30:00"), "2024-05-01 10:30:00"),
+        (cell("2024", "date", office_date_value="2024-05-01", table_style_name="year"), "2024"),
+        (cell("May", "date", office_date_value="2024-05-01", table_style_name="month"), "May"),
+        (cell("a<text:s text:c='2'/>b<text:tab/>c<text:line-break/>d"), "a  b\tc\nd"),
+        (cell("<text:span>bo</text:span>ld</text:p><text:p>next"), "bold\nnext"),
+    ],
+)
+def test_a_cell_is_read_as_it_is_shown(tmp_path: Path, written: str, text: str) -> None:
+    path = document(tmp_path / "q.ods", sheet("T", cell("a"), written))
+
+    assert rows(path) == [["a"], [text]]
+
+
+def test_a_date_has_the_style_of_its_column(tmp_path: Path) -> None:
+    of_years = 'table:default-cell-style-name="year" table:number-columns-repeated="2"'
+    columns = f"<table:table-column/><table:table-column {of_years}/>"
+    date = cell("2024", "date", office_date_value="2024-05-01")
+    path = document(tmp_path / "q.ods", sheet("T", cell("a") + date + date, columns=columns))
+
+    assert rows(path) == [["a", "2024", "2024"]]
+
+
+def test_repeated_cells_and_rows_are_read_and_the_unused_rest_is_not(tmp_path: Path) -> None:
+    twice = '<table:table-row table:number-rows-repeated="2">'
+    rest = '<table:table-row table:number-rows-repeated="1048000">'
+    path = document(
+        tmp_path / "q.ods",
+        sheet(
+            "T",
+            cell("a", table_number_columns_repeated="2") + cell(table_number_columns_repeated="16382"),
+            f"{twice}{cell('1')}{cell('2')}</table:table-row>",
+            f"{rest}{cell(table_number_columns_repeated='16384')}</table:table-row>",
+        ),
+    )
+
+    assert rows(path) == [["a", "a"], ["1", "2"], ["1", "2"]]
+
+
+def test_more_cells_than_the_limit_are_refused(tmp_path: Path) -> None:
+    rest = f'<table:table-row table:number-rows-repeated="{MAX_SHEET_CELLS}">{cell("1")}{cell("2")}</table:table-row>'
+
+    with pytest.raises(ReaderError, match="the sheet is too large"):
+        opened(document(tmp_path / "q.ods", sheet("T", rest)))
+
+
+def test_merged_cells_are_spans_and_hidden_rows_are_said(tmp_path: Path) -> None:
+    merged = cell("1", table_number_columns_spanned="2") + "<table:covered-table-cell/>"
+    hidden = f'<table:table-row table:visibility="filter">{cell("3")}{cell("4")}</table:table-row>'
+    path = document(tmp_path / "q.ods", QUESTIONS, sheet("T", cell("a") + cell("b"), merged, hidden))
+
+    (example,) = READERS["own"](path)
+
+    assert example.table.spans == (Span("r0", "c0", 1, 2),)
+    assert opened(path).sheet("T").hidden_rows == [3]
+
+
+def test_a_hidden_sheet_is_not_that_of_the_questions(tmp_path: Path) -> None:
+    old = QUESTIONS.replace('"Q"', '"Old"').replace('style-name=""', 'style-name="hidden"')
+    path = document(tmp_path / "q.ods", old, QUESTIONS, sheet("T", cell("a"), cell("1")))
+
+    workbook = opened(path)
+
+    assert isinstance(workbook, OpenDocument)
+    assert (workbook.sheet_names, workbook.visible_names) == (["Old", "Q", "T"], ["Q", "T"])
+
+
+def test_an_error_is_refused_by_its_cell_or_empty_as_chosen(tmp_path: Path) -> None:
+    path = document(tmp_path / "q.ods", sheet("T", cell("a"), cell("Err:502", "error")))
+
+    with reading_options({}), pytest.raises(ReaderError, match="cell A2: the cell shows an error") as refused:
+        rows(path)
+    assert refused.value.ways == {"missing": ("empty",)}
+    with reading_options({"missing": "empty"}):
+        assert rows(path) == [["a"], [""]]
+
+
+def test_a_comment_on_a_cell_is_not_read(tmp_path: Path) -> None:
+    note = "<office:annotation><text:p>check</text:p></office:annotation>"
+    path = document(tmp_path / "q.ods", sheet("T", cell("a").replace("<text:p>", f"{note}<text:p>", 1)))
+
+    assert rows(path) == [["a"]]
+
+
+def test_a_damaged_document_is_refused(tmp_path: Path) -> None:
+    path = document(tmp_path / "q.ods", "<table:table>")
+
+    assert is_workbook(path)
+    with pytest.raises(ReaderError, match="cannot be read"):
+        opened(path)

@@ -1,0 +1,371 @@
+"""No import ends without a way: each file is read at once, or its refusal names an option with which it is read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+import xlsxwriter
+from pyarrow import feather, parquet
+
+from tableqa.readers.archive import is_archive
+from tableqa.readers.ingestion import ReadRequest
+from tableqa.readers.preview import Chosen, Preview, preview
+
+Values = tuple[list[str], list[list[str]], list[str]]
+"""The header and rows of the table of the first example, and its answers."""
+AB: Values = (["a", "b"], [["1", "2"]], ["x"])
+
+
+def record(**changed: Any) -> dict[str, Any]:
+    return {"id": "q7", "question": "Who?", "answers": ["x"], "table": [["a", "b"], ["1", "2"]]} | changed
+
+
+def lines(*records: Mapping[str, Any]) -> bytes:
+    return "".join(json.dumps(each) + "\n" for each in records).encode()
+
+
+def text(table: str) -> bytes:
+    return lines(record(table=table))
+
+
+def archive(**files: bytes) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        with zipfile.ZipFile(path, "w") as packed:
+            for name, content in files.items():
+                packed.writestr(name.replace("__", ".").replace("_", "/"), content)
+
+    return write
+
+
+def workbook(
+    cell: Any = "2", number_format: str = "", result: Any = 0, **sheets: Any
+) -> Callable[[Path], None]:
+    """A workbook whose table has a cell with a value or a formula and its result; None leaves the result out."""
+
+    def write(path: Path) -> None:
+        book = xlsxwriter.Workbook(str(path))
+        rows = [["id", "question", "answers", "table"], ["q7", "Who?", "x", "T"]]
+        for name, of_sheet in ({"Q": rows} | sheets | {"T": [["a", "b"], ["1"]]}).items():
+            sheet = book.add_worksheet(name)
+            for at, row in enumerate(of_sheet):
+                sheet.write_row(at, 0, row)
+        form = book.add_format({"num_format": number_format} if number_format else {})
+        if isinstance(cell, str) and cell.startswith("="):
+            sheet.write_formula(1, 1, cell, form, result or 8128)
+        else:
+            sheet.write(1, 1, cell, form)
+        book.close()
+        if result is None:
+            without_results(path)
+
+    return write
+
+
+def without_results(path: Path) -> None:
+    """Write a workbook again without the results of its formulas."""
+    with zipfile.ZipFile(path) as before:
+        parts = {name: before.read(name).replace(b"<v>8128</v>", b"<v></v>") for name in before.namelist()}
+    with zipfile.ZipFile(path, "w") as after:
+        for name, part in parts.items():
+            after.writestr(name, part)
+
+
+def of_arrow(write: Callable[[Any, Path], None], cell: Any) -> Callable[[Path], None]:
+    rows = [{"id": "q7", "question": "Who?", "answers": ["x"], "table": [{"a": "1", "b": cell}]}]
+    return lambda path: write(pyarrow.Table.from_pylist(rows), path)
+
+
+QUESTIONS = b"id,question,answers,table\nq7,Who?,x,t.csv\n"
+TABLE = b"a,b\n1,2\n"
+CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Values]] = [
+    (
+        "a null cell",
+        "q.jsonl",
+        lines(record(table=[["a", "b"], ["1", None]])),
+        {"missing": "empty"},
+        (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    (
+        "a null cell of an array",
+        "q.json",
+        json.dumps([record(table=[["a"], [None]])]).encode(),
+        {"missing": "empty"},
+        (["a"], [[""]], ["x"]),
+    ),
+    (
+        "a null cell of columns and data",
+        "q.jsonl",
+        lines(record(table={"columns": ["a", "b"], "data": [[None, 1]]})),
+        {"missing": "empty"},
+        (["a", "b"], [["", "1"]], ["x"]),
+    ),
+    ("a null answer in a list", "q.jsonl", lines(record(answers=["x", None])), {"missing": "empty"}, AB),
+    (
+        "NaN in JSON",
+        "q.jsonl",
+        b'{"id":"q7","question":"Who?","answers":["x"],"table":[["a","b"],["1",NaN]]}\n',
+        {"missing": "empty"},
+        (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    (
+        "null of Parquet",
+        "q.parquet",
+        of_arrow(parquet.write_table, None),
+        {"missing": "empty"},
+        (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    (
+        "NaN of Parquet",
+        "q.parquet",
+        of_arrow(parquet.write_table, math.nan),
+        {"missing": "empty"},
+        (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    ("Feather", "q.feather", of_arrow(feather.write_feather, "2"), {}, AB),
+    (
+        "objects with missing keys",
+        "q.jsonl",
+        lines(record(table=[{"Year": 2019, "Goals": 4}, {"Goals": 5, "Year": 2020}, {"Year": 2021}])),
+        {"missing": "empty"},
+        (["Year", "Goals"], [["2019", "4"], ["2020", "5"], ["2021", ""]], ["x"]),
+    ),
+    (
+        "objects with another order of keys",
+        "q.jsonl",
+        lines(record(table=[{"a": 1, "b": 2}, {"b": 4, "a": 3}])),
+        {},
+        (["a", "b"], [["1", "2"], ["3", "4"]], ["x"]),
+    ),
+    (
+        "a name twice in an object",
+        "q.jsonl",
+        b'{"id":"q7","question":"Who?","answers":["x"],"table":[{"a":"1","a":"2"}]}\n',
+        {"names": "numbered"},
+        (["a", "a#2"], [["1", "2"]], ["x"]),
+    ),
+    (
+        "a column twice",
+        "q.csv",
+        b'id,question,answers,answers,table\nq7,Who?,x,y,"a,b\n1,2"\n',
+        {"names": "numbered"},
+        AB,
+    ),
+    (
+        "true and false",
+        "q.jsonl",
+        lines(record(table=[["a", "b"], [True, False]], answers=[True])),
+        {},
+        (["a", "b"], [["true", "false"]], ["true"]),
+    ),
+    (
+        "an unclosed quote",
+        "q.tsv",
+        b'id\tquestion\tanswers\ttable\nq7\t"Second" town?\tx\t{"header":["a","b"],"rows":[["1","2"]]}\n',
+        {"quotes": "text"},
+        AB,
+    ),
+    (
+        "an open quote in the last field",
+        "q.csv",
+        b'id,question,table,answers\nq7,Who?,t.csv,"x\n',
+        {"quotes": "text"},
+        (["a", "b"], [["1", "2"]], ['"x']),
+    ),
+    (
+        "backslashes before quotes",
+        "q.csv",
+        b'id,question,answers,table\nq7,"Who, \\"he\\"?","x","t.csv"\n',
+        {"quotes": "backslash"},
+        AB,
+    ),
+    (
+        "escapes of jq",
+        "q.tsv",
+        b'id\tquestion\tanswers\ttable\nq7\tWho?\tx\t{"header": ["a", "b"], "rows": [["1\\\\n", "\\\\"2\\\\""]]}\n',
+        {"quotes": "escapes"},
+        (["a", "b"], [["1\n", '"2"']], ["x"]),
+    ),
+    ("comment lines above the header", "q.csv", b"# round 2, of May\n# by Ann\n" + QUESTIONS, {}, AB),
+    (
+        "row names of R",
+        "q.tsv",
+        b'"id"\t"question"\t"answers"\t"table"\n"1"\t"q7"\t"Who?"\t"x"\t"t.csv"\n',
+        {},
+        AB,
+    ),
+    ("currency", "q.xlsx", workbook(99.95, "$#,##0.00"), {}, (["a", "b"], [["1", "$99.95"]], ["x"])),
+    ("leading zeros of a format", "q.xlsx", workbook(7, "000"), {}, (["a", "b"], [["1", "007"]], ["x"])),
+    (
+        "an unknown number format",
+        "q.xlsx",
+        workbook(0.5, "# ?/?"),
+        {"numbers": "stored"},
+        (["a", "b"], [["1", "0.5"]], ["x"]),
+    ),
+    (
+        "a formula without a result",
+        "q.xlsx",
+        workbook("=1+1", result=None),
+        {"missing": "empty"},
+        (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    (
+        "an error in a cell",
+        "q.xlsx",
+        workbook("=NA()", result="#N/A"),
+        {"missing": "empty"},
+        (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    (
+        "two sheets with questions",
+        "q.xlsx",
+        workbook(Other=[["id", "question", "table"], ["p", "When?", "T"]]),
+        {"questions": "Q"},
+        AB,
+    ),
+    (
+        "two files of questions",
+        "q.zip",
+        archive(q__csv=QUESTIONS, r__csv=QUESTIONS, t__csv=TABLE),
+        {"questions": "q.csv"},
+        AB,
+    ),
+    (
+        "an archive whose columns are not known",
+        "q.zip",
+        archive(q__csv=b"Nr,Was,Ja,T\n1,Wer?,x,t\n", tables_t__txt=TABLE),
+        {},
+        ([], [], []),
+    ),
+    ("gzip", "q.jsonl.gz", gzip.compress(lines(record())), {}, AB),
+    ("gzip of CSV with a table beside it", "q.csv.gz", gzip.compress(QUESTIONS), {}, AB),
+    (
+        "JSON in Windows-1252",
+        "q.jsonl",
+        json.dumps(record(answers=["Zoë Müller für Ärzte"]), ensure_ascii=False).encode("cp1252"),
+        {},
+        (["a", "b"], [["1", "2"]], ["Zoë Müller für Ärzte"]),
+    ),
+    ("JSON in UTF-16", "q.json", json.dumps([record()]).encode("utf-16"), {}, AB),
+    (
+        "UTF-8 with damaged bytes",
+        "q.csv",
+        "id,question,answers,table\nq7,Wer für Zoë?,x,t.csv\n".encode() + b"q8,M\xfcller?,x,t.csv\n",
+        {"encoding": "cp1252"},
+        AB,
+    ),
+    ("two separators that fit", "q.csv", b"a;b,c;d\n1;2,3;4\n", {"separator": ","}, ([], [], [])),
+    (
+        "text from a spreadsheet in a cell",
+        "q.jsonl",
+        text("a\tb, c\n1\t2, 3\n"),
+        {},
+        (["a", "b, c"], [["1", "2, 3"]], ["x"]),
+    ),
+    (
+        "semicolons in a cell",
+        "q.csv",
+        b'id;question;answers;table\nq7;"Which; town ""has"" more?";x;"a;b\n1;2,5"\n',
+        {},
+        (["a", "b"], [["1", "2,5"]], ["x"]),
+    ),
+    (
+        "a nested path",
+        "q.jsonl",
+        lines(
+            {"id": "q7", "question": "Who?", "answers": ["x"], "payload": {"grid": [["a", "b"], ["1", "2"]]}}
+        ),
+        {"table": "payload.grid"},
+        AB,
+    ),
+    (
+        "columns and data of pandas",
+        "q.json",
+        json.dumps(
+            {
+                "columns": ["id", "question", "answers", "table"],
+                "index": [0],
+                "data": [["q7", "Who?", "x", [["a", "b"], ["1", "2"]]]],
+            }
+        ).encode(),
+        {},
+        AB,
+    ),
+    (
+        "a page with a table of questions",
+        "q.html",
+        b"<table><tr><th>id</th><th>question</th><th>answers</th><th>table</th></tr><tr><td>q7</td><td>Who?</td><td>x</td><td>t.csv</td></tr></table>",
+        {},
+        AB,
+    ),
+    (
+        "rows of sqlite3",
+        "q.html",
+        b"<TR><TH>id</TH>\n<TH>question</TH>\n<TH>answers</TH>\n<TH>table</TH>\n</TR>\n<TR><TD>q7</TD>\n<TD>Who?</TD>\n<TD>x</TD>\n<TD>a,b\n1,2\n</TD>\n</TR>\n",
+        {},
+        AB,
+    ),
+    (
+        "one row per answer",
+        "q.csv",
+        QUESTIONS + b"q7,Who?,y,t.csv\n",
+        {"rows": "answers"},
+        (["a", "b"], [["1", "2"]], ["x", "y"]),
+    ),
+    ("an id twice", "q.csv", QUESTIONS + b"q7,When?,y,t.csv\n", {"id": ""}, AB),
+]
+
+
+def shown(path: Path, options: Mapping[str, str]) -> Preview:
+    return preview(request(path, options))
+
+
+def request(path: Path, options: Mapping[str, str]) -> ReadRequest:
+    parts = {name: value for name, value in options.items() if name in ("id", "table")}
+    chosen = Chosen(parts, {name: value for name, value in options.items() if name not in parts})
+    archives = {str(path): str(path.parent / "unpacked")} if is_archive(path) else {}
+    rows = str(path.parent / "rows.jsonl")
+    return ReadRequest("own", str(path), rows, archives=archives, chosen=asdict(chosen), by_command=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "way", "values"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_a_file_is_read_at_once_or_with_the_option_that_its_refusal_names(
+    tmp_path: Path, name: str, content: Any, way: dict[str, str], values: Values
+) -> None:
+    path = tmp_path / name
+    (tmp_path / "t.csv").write_bytes(TABLE)
+    content(path) if callable(content) else path.write_bytes(content)
+
+    first = shown(path, {})
+
+    if way and "table" not in way:
+        (problem, *_) = first.problems
+        ((option, value),) = way.items()
+        assert value in problem.ways[option]
+        assert f"--field {option}=" in problem.fix or option in ("separator", "encoding")
+        first = shown(path, way)
+    elif way:
+        assert "payload.grid" in first.problems[0].fix
+        assert "payload.grid" in first.layout.columns
+        first = shown(path, way)
+    if not values[0]:
+        assert "no column is known as the question" in first.problems[0].what
+        return
+    assert not first.problems
+    example = first.examples[0]
+    assert (
+        list(example.table.header),
+        [list(row) for row in example.table.rows],
+        list(example.answers),
+    ) == values
