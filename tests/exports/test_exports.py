@@ -11,16 +11,16 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from tableqa.language import reason_of
 from tableqa.readers import ReaderError
 from tableqa.readers.archive import is_archive
 from tableqa.readers.ingestion import ReadRequest, Rows, read_all
 from tableqa.readers.preview import Chosen, Preview, preview
+from tableqa.readers.rejections import Problem, described
 from tests.exports.content import content_of, expected_of
 from tests.exports.drawing import FIRST, NAMES, ROUND, SEED, plans
 
@@ -35,36 +35,72 @@ def stored() -> list[dict[str, Any]]:
 
 
 def outcome(expected: Mapping[str, Any], folder: Path) -> tuple[str, str]:
-    """What becomes of a file, and the reason or the first difference."""
+    """What becomes of a file, and the reason, the first difference, or the options with which it is equal.
+
+    An option is chosen where a refusal or the preview names it, as a person does on the page.
+    """
     path = HERE / "files" / expected["file"]
     own = tuple(expected["plan"]["names"]) == UNUSUAL
-    parts = dict(zip(("id", "question", "answers", "table"), UNUSUAL, strict=True)) if own else None
+    parts = dict(zip(("id", "question", "answers", "table"), UNUSUAL, strict=True)) if own else {}
     if parts and "ids" not in expected["plan"]:
         del parts["id"]
-    request = ReadRequest(
-        "",
-        str(path),
-        str(folder / "rows.jsonl"),
-        archives={str(path): str(folder / "unpacked")} if is_archive(path) else {},
-        chosen=asdict(Chosen(parts)) if parts else None,
-    )
-    try:
-        first = preview(request)
-        if not first.examples and first.problems:
-            return REFUSED, first.problems[0].what
-        arguments = {**vars(request), "reader": first.reader, "fields": first.fields, "chosen": None}
-        result = read_all(ReadRequest(**arguments))
-    except ReaderError as error:
-        return REFUSED, reason_of(error)
-    if result.rejected:
-        return REFUSED, result.problems[0].what
+    options: dict[str, str] = {}
+    while True:
+        request = ReadRequest(
+            "",
+            str(path),
+            str(folder / "rows.jsonl"),
+            fields=options,
+            archives={str(path): str(folder / "unpacked")} if is_archive(path) else {},
+            chosen=asdict(Chosen(parts, options)) if parts or options else None,
+        )
+        first, problem = imported(request)
+        ways = {**problem.ways} if problem else {}
+        if not problem:
+            ways = answers_to({finding.kind for finding in first.report.findings}, expected["plan"])
+        further = {name: known(expected["plan"], name, values) for name, values in ways.items()}
+        if all(options.get(name) == value for name, value in further.items()):
+            break
+        options |= further
+    if problem:
+        return REFUSED, problem.what
+    chosen = ", ".join(f"{name}={value}" for name, value in options.items())
     differences = list(compare(expected["records"], records(Path(request.rows))))
     if not differences:
-        return EQUAL, ""
+        return EQUAL, chosen
     said = {part for part, _, read in differences if is_said(read, first)}
     said |= {"rows"} if "header" in said else set()  # rows that lie above the header are among those below it
     unsaid = [text for part, text, _ in differences if part not in said]
     return (WRONG, unsaid[0]) if unsaid else (WARNED, differences[0][1])
+
+
+def imported(request: ReadRequest) -> tuple[Preview, Problem | None]:
+    """The preview of a file, and its import or the problem that stops it."""
+    first = Preview("own")
+    try:
+        first = preview(request)
+        if not first.examples and first.problems:
+            return first, first.problems[0]
+        result = read_all(replace(request, reader=first.reader, fields=first.fields, chosen=None))
+    except ReaderError as error:
+        return first, described(error)
+    return first, result.problems[0] if result.rejected else None
+
+
+def answers_to(doubts: set[str], plan: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """What a person who knows the file chooses for doubts of the preview."""
+    ways: dict[str, Sequence[str]] = {}
+    if "separators" in doubts and plan.get("answer_form") == "semicolons":
+        ways["answer_separator"] = [";"]
+    if "headers" in doubts:
+        ways["header_row"] = ["full"]
+    return ways
+
+
+def known(plan: Mapping[str, Any], name: str, values: Sequence[str]) -> str:
+    """The value of an option that a person chooses who knows the file; else the first that is offered."""
+    value = str(plan.get(name, ""))
+    return value if value in values else values[0]
 
 
 def records(rows: Path) -> list[dict[str, Any]]:
