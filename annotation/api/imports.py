@@ -65,7 +65,7 @@ class ImportRequest(serializers.Serializer[Any]):
         child=serializers.CharField(allow_blank=True),
         required=False,
         default=dict,
-        help_text="Names of the fields by the parts of an example.",
+        help_text="Names of the fields by the parts of an example, and options of reading such as missing=empty.",
     )
     name = serializers.CharField(
         max_length=importing.LONGEST_NAME, required=False, default="", allow_blank=True

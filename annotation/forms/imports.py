@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.journeys import importing
 from annotation.refusals import Refused
 from annotation.terms.options import NamedTextsField
+from annotation.words import shown as shown_word
 from tableqa.json_text import read_json
 from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
@@ -21,6 +22,7 @@ from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
 from tableqa.readers.preview import Preview
 from tableqa.readers.reader import Credit
+from tableqa.readers.reading_options import READING
 from tableqa.readers.text_form import ENCODING_NAMES
 
 if TYPE_CHECKING:
@@ -50,6 +52,15 @@ SEPARATORS = (
     ("  ", gettext_lazy("Two or more spaces")),
 )
 """Separators that the form suggests; any character can be entered."""
+_OPTIONS = {
+    "missing": gettext_lazy("Null and missing cells"),
+    "quotes": gettext_lazy("Quotes"),
+    "numbers": gettext_lazy("Number formats"),
+    "names": gettext_lazy("Repeated names"),
+    "rows": gettext_lazy("Rows with one id"),
+    "questions": gettext_lazy("Files or sheets of questions"),
+}
+"""Options that are shown where a file needs them, or they are chosen."""
 ABOUT_SOURCE = ("name", "licence", "citation", "url", "split", "limit")
 """Fields about the source. What is typed there stays while the preview changes."""
 _ENCODINGS = ("utf-8", "utf-16", *SINGLE_BYTE, *SEVERAL_BYTES)
@@ -164,9 +175,18 @@ class ChoicesForm(forms.Form):
             "encoding": layout.encoding.replace("utf-8-sig", "utf-8"),
             "table_encoding": layout.table_encoding,
             "answer_separator": preview.fields.get("answer_separator", "|"),
+            **{name: preview.fields.get(name, "") for name in READING},
             "header_row": preview.fields.get("header_row", "1"),
             **self.initial,
         }
+        offered = {name: values for problem in preview.problems for name, values in problem.ways.items()}
+        for name, values in READING.items():
+            if name in offered or self.initial[name]:
+                known = dict.fromkeys((*offered.get(name, ()), self.initial[name], *values))
+                choices = [(value, shown_word(values.get(value, value))) for value in known if value]
+                self.fields[name] = forms.ChoiceField(
+                    label=_OPTIONS[name], required=False, choices=[("", gettext("(not chosen)")), *choices]
+                )
         if not self.reads_own:
             return
         shown = json.dumps(layout.columns)
@@ -182,7 +202,7 @@ class ChoicesForm(forms.Form):
                 initial=self.initial[part],
                 widget=forms.Select(choices=columns),
             )
-        if layout.separator:
+        if layout.separator or "separator" in offered:
             self.fields["separator"] = forms.CharField(
                 label=gettext_lazy("Separator"),
                 help_text=gettext_lazy("One character, \\t for a tab, or two spaces."),
@@ -191,6 +211,7 @@ class ChoicesForm(forms.Form):
                 strip=False,
                 widget=forms.TextInput(attrs={"list": "separators"}),
             )
+        if layout.separator or "encoding" in offered:
             self._add_encoding("encoding", gettext_lazy("Encoding"))
         if layout.table_encoding:
             self._add_encoding("table_encoding", gettext_lazy("Encoding of tables that are not Unicode"))
@@ -247,4 +268,11 @@ def chosen_columns(sent: Mapping[str, Any]) -> dict[str, Any] | None:
         columns = list(map(str, read_json(str(sent.get("known_columns") or "[]"))))
     except (ValueError, TypeError):
         columns = []
+    if sent.get("known_columns") == "[]":  # nothing could be read, so nobody chose among columns
+        parts = {}
     return {"parts": parts, "options": options, "columns": columns}
+
+
+def chosen_options(sent: Mapping[str, Any]) -> dict[str, str]:
+    """The options of reading that a form was sent with."""
+    return {name: str(sent[name]) for name in READING if sent.get(name)}

@@ -25,6 +25,7 @@ from annotation.forms.imports import (
     ChoicesForm,
     UploadForm,
     chosen_columns,
+    chosen_options,
 )
 from annotation.journeys import importing, restoring
 from annotation.models import Example, Job, Project, Release, Source, Upload
@@ -196,10 +197,12 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
 
 def _choice(sent: QueryDict) -> dict[str, Any]:
     """What a form was sent with that the preview depends on (`previewing.read`)."""
+    chosen = chosen_columns(sent)
+    named = NamedTextsField(required=False).clean(sent.get("fields_of", ""))
     choice = {
         "reader": sent.get("reader", ""),
-        "chosen": chosen_columns(sent),
-        "named": NamedTextsField(required=False).clean(sent.get("fields_of", "")),
+        "chosen": chosen,
+        "named": named if chosen else {**named, **chosen_options(sent)},
     }
     return {name: value for name, value in choice.items() if value}
 

@@ -273,7 +273,7 @@ def test_problems_are_a_table_with_the_choice_to_import_the_rest(
 
     words = text(page)
     assert "1 problem" in words
-    assert "fragen.csv 3 Tabelle the table fehlt.csv is not in" in words
+    assert "fragen.csv 3 (2) Tabelle the table fehlt.csv is not in" in words
     assert words.count("the table fehlt.csv is not in") == 1
     rest = mara.get(reverse("import_rest", args=[refused.public_id]))
     assert rest["Content-Disposition"] == 'attachment; filename="fragen-rejected.csv"'
@@ -321,7 +321,7 @@ def test_a_check_lists_the_problems_of_all_records_and_imports_nothing_before_th
 
     words = text(mara.get(reverse("job", args=[check.public_id])))
 
-    assert f"fragen.csv {number + 2} Tabelle the table fehlt.csv is not in" in words
+    assert f"fragen.csv {number + 2} ({number + 1}) Tabelle the table fehlt.csv is not in" in words
     assert f"Import the {number} good records" in words
     assert f"{number + 1} records. 1 record has a problem." in words
     assert not Source.objects.filter(name="fragen").exists()

@@ -12,7 +12,7 @@ from annotation.management.commands._refusing import RefusingCommand
 from annotation.refusals import Refused
 from tableqa.readers import READERS
 from tableqa.readers.reader import Credit
-from tableqa.readers.rejections import is_rest
+from tableqa.readers.rejections import Problem, is_rest, one_sentence
 
 
 class Command(RefusingCommand):
@@ -35,7 +35,8 @@ class Command(RefusingCommand):
             default=[],
             type=_field,
             metavar="PART=FIELD",
-            help="field name in the records, for example question=text (own, label_studio, parquet, hf)",
+            help="field name in the records, for example question=text, or how to read them, for "
+            "example missing=empty (own, label_studio, parquet, hf)",
         )
         parser.add_argument("--licence", default="", help="SPDX identifier; default: that of the files")
         parser.add_argument("--citation", default="", help="default: that of the files")
@@ -116,8 +117,7 @@ class Command(RefusingCommand):
         """The problems of an import that was refused, and what can be imported nevertheless."""
         problems = more.get("problems", [])
         for problem in problems[1:]:
-            line = "" if problem["line"] is None else f", line {problem['line']}"
-            self.stderr.write(f"{problem['file']}{line}: {problem['what']}. {problem['fix']}.")
+            self.stderr.write(one_sentence(Problem(**problem)))
         if more.get("good"):
             self.stderr.write(f"--good-only imports the {more['good']} records without a problem.")
 
