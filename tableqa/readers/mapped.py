@@ -239,7 +239,10 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
             rows_of = [list(row) for row in zip(*columns, strict=True)]
             return table_of(place, list(value), rows_of, title, caption)
     mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
-    raise place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
+    error = place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
+    if isinstance(value, dict):
+        error.ways = {"table": [name for name, inner in value.items() if isinstance(inner, list)]}
+    raise error
 
 
 def _column(value: object) -> list[Any] | None:

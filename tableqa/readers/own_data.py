@@ -42,6 +42,7 @@ from tableqa.readers.record_forms import (
     gold_in,
     is_json,
     nested_names,
+    part_of_object,
     parts_of,
     questions_in,
     records_inside,
@@ -465,7 +466,7 @@ def _example(
                 table = with_header(table, header_row)
     except ReaderError as error:
         error.column = columns["table"]
-        raise
+        raise part_of_object(error, columns["table"]) from None
     passage = passage_of(in_column(value, columns.get("context")))
     used = {name for part, name in columns.items() if part != "context" or passage is not None}
     if isinstance(in_column(value, columns.get("answers")), dict):

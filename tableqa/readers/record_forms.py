@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.foreign_values import in_column
-from tableqa.language import phrase
+from tableqa.language import gettext_noop, joined, phrase
 from tableqa.readers.mapped import USUAL, gold, is_list_of_objects, is_table_text, texts_of_answers
-from tableqa.readers.reader import start_of
+from tableqa.readers.reader import ReaderError, start_of
 from tableqa.readers.reading_options import option
 from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
 from tableqa.readers.report import note
@@ -217,6 +217,19 @@ def with_nested(record: Fields, chosen: Iterable[str]) -> Fields:
             with suppress(KeyError, TypeError, IndexError):
                 value = _taken_out(value, name)
     return record if value is record.value else Fields(record.place, value)
+
+
+def part_of_object(error: ReaderError, column: str) -> ReaderError:
+    """The same error, where a column has an object in place of a table: with the paths of the lists in it."""
+    if names := error.ways.get("table"):
+        paths = [f"{column}.{name}" for name in names]
+        error.ways = {"table": paths}
+        shown = joined(paths, by=gettext_noop(" or "))
+        error.command = phrase(
+            "{mend}, or add --field {name}={value}", mend=error.mend, name="table", value=shown
+        )
+        error.mend = phrase("{mend}, or choose the column {name}", mend=error.mend, name=shown)
+    return error
 
 
 def _taken_out(value: dict[str, Any], name: str) -> dict[str, Any]:

@@ -421,6 +421,7 @@ def outcomes_of(
         try:
             made = make(dataclasses.replace(record, fields=corrected(record.fields)))
         except ReaderError as error:
+            error.record = error.record or text_of(record.fields.value.get("id")) or ""
             yield Rejected(error, record.fields.value)
             continue
         if made is not None:

@@ -38,7 +38,7 @@ def joined_answers(outcomes: Iterable[Example | Rejected]) -> Iterator[Example |
     joined_example: Example | None = None
     for outcome in outcomes:
         if joined_example and isinstance(outcome, Example) and outcome.id == joined_example.id:
-            answers = [*joined_example.answers, *outcome.answers]
+            answers = (*joined_example.answers, *outcome.answers)
             joined_example = dataclasses.replace(joined_example, answers=answers)
             continue
         if joined_example:

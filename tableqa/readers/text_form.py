@@ -220,9 +220,9 @@ def known_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
     in_utf8 = len(_IN_UTF8.findall(sample))
     if in_utf8 and in_utf8 >= len(_NOT_ASCII.findall(_IN_UTF8.sub(b"", sample))):
         what = phrase("the file is UTF-8 but for some bytes, the first of them in this line")
-        error = ReaderError(path, line, what, *_NAME_ENCODING)
-        error.ways = {"encoding": [encoding_by_letters(sample).encoding]}
-        raise error
+        damaged = ReaderError(path, line, what, *_NAME_ENCODING)
+        damaged.ways = {"encoding": [encoding_by_letters(sample).encoding]}
+        raise damaged
     stated = _stated_encoding(start) if is_page else ""
     return Guess(stated, True) if stated else sample
 

@@ -288,6 +288,13 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         AB,
     ),
     (
+        "an object with the table in it",
+        "q.jsonl",
+        lines(record(table={"uid": "t1", "table": [["a", "b"], ["1", "2"]]})),
+        {"table": "table.table"},
+        AB,
+    ),
+    (
         "columns and data of pandas",
         "q.json",
         json.dumps(
@@ -356,8 +363,8 @@ def test_a_file_is_read_at_once_or_with_the_option_that_its_refusal_names(
         assert f"--field {option}=" in problem.fix or option in ("separator", "encoding")
         first = shown(path, way)
     elif way:
-        assert "payload.grid" in first.problems[0].fix
-        assert "payload.grid" in first.layout.columns
+        assert way["table"] in first.problems[0].fix
+        assert way["table"] in first.layout.columns
         first = shown(path, way)
     if not values[0]:
         assert "no column is known as the question" in first.problems[0].what
