@@ -55,11 +55,10 @@ class OpenDocument(Workbook):
         self._styles = _Styles()
         self._sheets: list[tuple[Sheet, bool]] = []
         self._columns: list[str] = []
+        self._width = 0
         for part in sorted({"styles.xml", "content.xml"} & set(self._archive.namelist()), reverse=True):
             with self._archive.open(part) as file:
-                events = etree.iterparse(
-                    file, ("start", "end"), resolve_entities=False, no_network=True, huge_tree=True
-                )
+                events = etree.iterparse(file, ("start", "end"), resolve_entities=False, no_network=True)
                 try:
                     for event, element in events:
                         self._read(event, _local(element), element)
@@ -102,7 +101,7 @@ class OpenDocument(Workbook):
                 said = _attributes(element)
                 is_visible = said.get("style-name", "") not in self._styles.hidden
                 self._sheets.append((Sheet(self.path, said.get("name", ""), []), is_visible))
-                self._columns = []
+                self._columns, self._width = [], 0
         elif kind == "table-column":
             said = _attributes(element)
             self._columns += [said.get("default-cell-style-name", "")] * min(
@@ -126,19 +125,21 @@ class OpenDocument(Workbook):
                 top, left = len(sheet.rows), len(row)
                 sheet.merged.append(((top, left), (top + spans[0] - 1, left + spans[1] - 1)))
             repeats = _repeats(said, "columns")
-            self._check_size(sheet, len(row) + repeats if text else 0)
-            row += [text] * (repeats if text or repeats < _UNUSED else 1)
+            repeats = repeats if text or repeats < _UNUSED else 1
+            self._check_size(len(row) + repeats, len(sheet.rows) + 1)
+            row += [text] * repeats
         said = _attributes(element)
         repeats = _repeats(said, "rows")
         if repeats >= _UNUSED and not any(row):
             repeats = 1
-        self._check_size(sheet, len(row) * repeats)
+        self._check_size(len(row), len(sheet.rows) + repeats)
         if said.get("visibility", "visible") != "visible":
             sheet.hidden_rows.extend(range(len(sheet.rows) + 1, len(sheet.rows) + repeats + 1))
         sheet.rows.extend(list(row) for _ in range(repeats))
 
-    def _check_size(self, sheet: Sheet, further: int) -> None:
-        if max(map(len, sheet.rows[-1:]), default=0) * len(sheet.rows) + further > MAX_SHEET_CELLS:
+    def _check_size(self, width: int, rows: int) -> None:
+        self._width = max(self._width, width)
+        if self._width * rows > MAX_SHEET_CELLS:
             what = phrase("the sheet is too large")
             raise ReaderError(self.path, None, what, phrase("Save the sheets as CSV files"))
 

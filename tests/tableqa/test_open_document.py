@@ -135,6 +135,14 @@ def test_more_cells_than_the_limit_are_refused(tmp_path: Path) -> None:
         opened(document(tmp_path / "q.ods", sheet("T", rest)))
 
 
+def test_a_wide_row_above_many_narrow_ones_counts_with_all_of_them(tmp_path: Path) -> None:
+    wide = cell("1", table_number_columns_repeated=str(MAX_SHEET_CELLS // 1_000))
+    narrow = f'<table:table-row table:number-rows-repeated="1001">{cell("1")}</table:table-row>'
+
+    with pytest.raises(ReaderError, match="the sheet is too large"):
+        opened(document(tmp_path / "q.ods", sheet("T", wide, narrow)))
+
+
 def test_merged_cells_are_spans_and_hidden_rows_are_said(tmp_path: Path) -> None:
     merged = cell("1", table_number_columns_spanned="2") + "<table:covered-table-cell/>"
     hidden = f'<table:table-row table:visibility="filter">{cell("3")}{cell("4")}</table:table-row>'
