@@ -78,6 +78,15 @@ def _is_plain(value: Any) -> bool:
     return "\\u0000" not in encoded and "\\ud" not in encoded
 
 
+def replaced(value: Any) -> Any:
+    """A JSON value with the sign for a missing character in place of each that breaks a rule of `TEXTS`, also in keys."""
+    if isinstance(value, str):
+        return re.sub("[\0\ud800-\udfff]", "\ufffd", value)
+    if isinstance(value, dict):
+        return {replaced(key): replaced(inner) for key, inner in value.items()}
+    return [replaced(inner) for inner in value] if isinstance(value, list) else value
+
+
 def unstorable(value: Any, rules: Rules = TEXTS) -> str | None:
     """`unstorable_part` in the reader's language."""
     reason = unstorable_part(value, rules)

@@ -55,6 +55,7 @@ SEPARATORS = (
 _OPTIONS = {
     "missing": gettext_lazy("Null and missing cells"),
     "quotes": gettext_lazy("Quotes"),
+    "characters": gettext_lazy("Characters"),
     "numbers": gettext_lazy("Number formats"),
     "names": gettext_lazy("Repeated names"),
     "rows": gettext_lazy("Rows with one id"),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 
 from tableqa.examples import Context, Example, ExampleError, Turn
-from tableqa.foreign_values import decimal
+from tableqa.foreign_values import decimal, replaced, unstorable_part
 from tableqa.json_text import check_depth
 from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, sentence, word
 from tableqa.on_disk import Shelf
@@ -401,7 +401,9 @@ ADDED = ("problem", "fix", "line")
 
 
 def corrected(fields: Fields) -> Fields:
-    """A record of a file of rejected ones, without the reason."""
+    """A record of a file of rejected ones without the reason, and as the option `characters` says."""
+    if option("characters"):
+        fields = Fields(fields.place, replaced(fields.value))
     if not all(name in fields.value for name in ADDED):
         return fields
     return Fields(fields.place, {name: value for name, value in fields.value.items() if name not in ADDED})
@@ -712,7 +714,8 @@ def table_of(
     try:
         return Table(names, body, title=title, caption=caption, **more)
     except TableError as error:
-        raise place.error(reason_of(error), phrase("Correct the table or remove the record")) from error
+        mend = phrase("Correct the table or remove the record")
+        raise _as_storable(place.error(reason_of(error), mend), [names, *body]) from error
 
 
 def check_parted(place: Place, table: Table) -> None:
@@ -816,7 +819,7 @@ def example(
     columns: Mapping[str, str] | None = None,
 ) -> Example:
     """An Example, or the ReaderError that names the place of what cannot be one. columns: of its parts, for a report."""
-    with _naming(place):
+    with _naming(place, [id, question, answers, meta]):
         made = Example(id, question, table, answers, meta, program, context, history or [])
     in_record(place.line, id, columns)
     return made
@@ -885,9 +888,15 @@ def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") ->
 
 
 @contextmanager
-def _naming(place: Place) -> Iterator[None]:
+def _naming(place: Place, parts: object = None) -> Iterator[None]:
     """What cannot be a part of an example, as the ReaderError that names its place."""
     try:
         yield
     except ExampleError as error:
-        raise place.error(reason_of(error), phrase("Correct the field or remove the record")) from error
+        raise _as_storable(
+            place.error(reason_of(error), phrase("Correct the field or remove the record")), parts
+        ) from error
+
+
+def _as_storable(error: ReaderError, value: object) -> ReaderError:
+    return offering(error, "characters", "replaced") if unstorable_part(value) else error

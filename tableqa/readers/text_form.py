@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from tableqa.language import gettext_noop, grouped, joined, phrase, word
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
 from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text
-from tableqa.readers.reading_options import option
+from tableqa.readers.reading_options import offering, option
 
 SEPARATORS = {
     ",": gettext_noop("comma"),
@@ -316,9 +316,12 @@ def text_lines(path: Path, encoding: str, comments: int = 0) -> Iterator[str]:
                     line = "\n"
                 elif number > 1:
                     line = line.removeprefix("\ufeff")  # of a file that was put behind another one
+                if option("characters"):
+                    line = line.replace("\0", "\ufffd")
                 if "\0" in line:
                     mend = phrase("Fetch the file again: it is damaged or binary")
-                    raise ReaderError(path, number, phrase("the line contains a NUL character"), mend)
+                    error = ReaderError(path, number, phrase("the line contains a NUL character"), mend)
+                    raise offering(error, "characters", "replaced")
                 yield line
                 number += 1
     except UnicodeError as error:

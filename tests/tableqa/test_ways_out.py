@@ -167,6 +167,20 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         (["a", "b"], [["true", "false"]], ["true"]),
     ),
     (
+        "a NUL character and a lone surrogate",
+        "q.jsonl",
+        lines(record(answers=["x\0", "\ud83d"], note="a\0b", table=[["a", "b\0"], ["1", "2"]])),
+        {"characters": "replaced"},
+        (["a", "b\ufffd"], [["1", "2"]], ["x\ufffd", "\ufffd"]),
+    ),
+    (
+        "a NUL character in CSV",
+        "q.csv",
+        QUESTIONS.replace(b"x", b"x\0"),
+        {"characters": "replaced"},
+        (["a", "b"], [["1", "2"]], ["x\ufffd"]),
+    ),
+    (
         "an unclosed quote",
         "q.tsv",
         b'id\tquestion\tanswers\ttable\nq7\t"Second" town?\tx\t{"header":["a","b"],"rows":[["1","2"]]}\n',
