@@ -196,6 +196,12 @@ def test_files_of_other_programs_have_their_recorded_outcomes() -> None:
     }
 
 
+def test_at_least_85_percent_are_imported_without_a_script() -> None:
+    recorded = json.loads((HERE / "outcomes.json").read_text("utf-8"))
+
+    assert len(recorded[EQUAL]) >= 0.85 * sum(map(len, recorded.values()))
+
+
 def test_plans_do_not_depend_on_how_many_are_drawn() -> None:
     assert plans(SEED, 1, 150)[FIRST:] == plans(SEED, FIRST + 1, 150)
 
