@@ -185,16 +185,7 @@ class OwnData(TolerantReader):
             if path != found or found.is_dir():
                 _refuse_wikisql(found)
             for outcome in joined_answers(self._of_questions(questions, beside)):
-                if isinstance(outcome, Rejected):
-                    error = (
-                        named(outcome.error, str(questions), str(found))
-                        if questions != found
-                        else outcome.error
-                    )
-                    if is_archive(path):
-                        error = named(error, str(found if found.is_dir() else found.parent), path.name)
-                    outcome = Rejected(error, outcome.record)
-                yield outcome
+                yield _named(outcome, questions, found, path) if isinstance(outcome, Rejected) else outcome
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table that it names and that is there, or the archive of all; ReaderError."""
@@ -418,12 +409,7 @@ class OwnData(TolerantReader):
         if path.is_dir():
             return chain.from_iterable(map(self._stored_records, questions_of(path, self._fits)))
         if is_workbook(path):
-            workbook = opened(path)
-            if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
-                note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
-            return chain.from_iterable(
-                _rows_of_sheet(path, sheet) for sheet in sheets_of_questions(workbook, self.fields)
-            )
+            return _rows_of_workbook(path, self.fields)
         if is_page(path):
             encoding = TableEncoding(self.fields.get("encoding", ""), lambda: iter(())).of(path)
             return named_rows(path, rows_of_page(path, "".join(text_lines(path, encoding))))
@@ -433,10 +419,8 @@ class OwnData(TolerantReader):
                     Fields(Place(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
                 )
-            return (
-                Rejected(record, {}) if isinstance(record, ReaderError) else record.fields
-                for record in each_record(path)
-            )
+            records = each_record(path)
+            return (Rejected(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
         form = _form(path, self.fields)
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
         return named_rows(path, rows, has_row_names=form.separator == "\t")
@@ -565,6 +549,22 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
 def _is_no_passage(value: object) -> bool:
     """Whether a value can be no context, so that it stays in the meta."""
     return value is not None and passage_of(value) is None
+
+
+def _named(outcome: Rejected, questions: Path, found: Path, path: Path) -> Rejected:
+    """The same with the file or archive that people know in place of its plain copy and the folder it was unpacked to."""
+    error = outcome.error if questions == found else named(outcome.error, str(questions), str(found))
+    if is_archive(path):
+        error = named(error, str(found if found.is_dir() else found.parent), path.name)
+    return Rejected(error, outcome.record)
+
+
+def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields | Rejected]:
+    workbook = opened(path)
+    if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
+        note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
+    for sheet in sheets_of_questions(workbook, fields):
+        yield from _rows_of_sheet(path, sheet)
 
 
 def _rows_of_sheet(path: Path, sheet: Sheet) -> Iterator[Fields | Rejected]:
