@@ -9,7 +9,7 @@ the process that has a database: it reads the rows.
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +18,13 @@ from tableqa.language import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
 from tableqa.readers.reader import ReaderError, Rejected
-from tableqa.readers.records import Fields, decoded, plain
+from tableqa.readers.records import ADDED, Fields, decoded, plain
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.text_form import text_form
 
 LONGEST_NAME = 120
+DUPLICATES = ("refuse", "first", "latest")
+"""What an import does with several responses of a person to one example: none is imported, or one."""
 _CORRECT = phrase("Correct it")
 _JSON = re.compile(r'\s*([\[{"0-9-]|(true|false|null)\s*$)')
 
@@ -43,6 +45,17 @@ class Columns:
     response: str = "response"
     simulated: str | None = "simulated"
     fields: Mapping[str, str] = field(default_factory=dict)
+
+    def record(self, label: "Label") -> dict[str, Any]:
+        """A label in a file of rejected records: it can be corrected and imported again."""
+        shown = {here: there for there, here in self.fields.items()}
+        response = {shown.get(name, name): value for name, value in label.forms[0].items()}
+        about = {self.example: label.example, self.annotator: label.annotator}
+        if label.source:
+            about[self.source] = label.source
+        if label.is_simulated and self.simulated:
+            about[self.simulated] = "true"
+        return {**about, **response}
 
 
 class Label(NamedTuple):
@@ -91,14 +104,16 @@ def read_labels(request: ReadRequest, progress: Callable[[int], None] = lambda n
             if number % ROWS == 0:
                 progress(number)
             if isinstance(record, Rejected):
-                rejections.add(record)
+                rejections.add(replace(record, record=record.record or {}))
                 continue
             if record.value.get(""):
                 result.left_out = phrase("The column without a name is left out.")
             try:
                 rows.write(_label(record, columns))
             except ReaderError as error:
-                rejections.add(Rejected(error, {}))
+                rejections.add(Rejected(error, record.value))
+        if request.rest and rejections.number:
+            rejections.write(Path(request.rest))
         result.number, result.rejected = rows.number, rejections.number
         result.problems, result.cause = rejections.first, rejections.cause
     if not result.number and not result.rejected:
@@ -136,7 +151,8 @@ def _require_columns(path: Path, line: int, names: Sequence[str], columns: Colum
 def _fields(names: Sequence[str], columns: Columns) -> list[str]:
     """The columns that hold fields of the response, or all of it."""
     about = ("", columns.example, columns.annotator, columns.source, columns.simulated)
-    return [name for name in names if name not in about]
+    reasons = ADDED if tuple(names[-len(ADDED) :]) == ADDED else ()  # a file of rejected labels
+    return [name for name in names if name not in (*about, *reasons)]
 
 
 def _label(record: Fields, columns: Columns) -> Label:

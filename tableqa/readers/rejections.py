@@ -147,6 +147,17 @@ class Rejections:
         self._columns.update(dict.fromkeys(record))
         self._file.write(as_written(record) + "\n")
 
+    def include(self, path: Path, number: int, first: Sequence[Problem]) -> None:
+        """Add the records of a file that `write` wrote as JSON Lines elsewhere, and their problems."""
+        self.number += number
+        self.first = [*self.first, *first][:MOST_DESCRIBED]
+        if not number:
+            return
+        with path.open(encoding="utf-8", errors=_ESCAPED) as file:
+            for line in file:
+                self._columns.update(dict.fromkeys(decoded_line(line)))
+                self._file.write(line)
+
     def write(self, path: Path, form: str = "") -> None:
         """Write all records with problem, fix and line, in a form of FORMS. A name in .csv is CSV; "" is JSON Lines."""
         if path.suffix.lower() == ".csv":

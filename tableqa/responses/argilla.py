@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop
+from tableqa.readers.reader import Rejected
 from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
@@ -22,6 +23,7 @@ from tableqa.responses.export import (
     own_batch,
     own_changes,
     own_response,
+    rejecting,
     spans,
     unread,
 )
@@ -87,26 +89,30 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     losses += ["suggestion" for _ in record.optional("suggestions")]
     losses += ["vector" for _ in record.optional("vectors")]
     own: dict[str, GivenResponse] = {}
+    rejected: list[Rejected] = []
     values: dict[str, dict[str, Any]] = {}
     natures: dict[str, Nature] = {}
     questions = record.nested("responses") if "responses" in record else Fields(record.place, {})
     for question in questions.value:
         for given in questions.nested_each(question):
-            person, value = given.name("user_id"), plain(given.required("value"))
-            nature = _nature(types.get(question, ""), value)
-            if isinstance(value, list) and (types.get(question) == "span" or any(map(is_span, value))):
-                nature, value = "text", spans(value, question, losses)
-                if not value:
+            with rejecting(rejected, given, id, person=str(given.value.get("user_id", ""))):
+                person, value = given.name("user_id"), plain(given.required("value"))
+                nature = _nature(types.get(question, ""), value)
+                if isinstance(value, list) and (types.get(question) == "span" or any(map(is_span, value))):
+                    nature, value = "text", spans(value, question, losses)
+                    if not value:
+                        continue
+                if nature is None:
+                    losses.append(unread(f"{question} ({types.get(question, '?')})"))
                     continue
-            if nature is None:
-                losses.append(unread(f"{question} ({types.get(question, '?')})"))
-                continue
-            if question == OWN:
-                stored = Fields(given.place, decoded(given.place, given.text("value")))
-                own[person] = own_response(record.place.inside("responses"), stored, losses)
-                continue
-            natures[question] = nature
-            values.setdefault(person, {})[question] = value
+                if question == OWN:
+                    stored = Fields(given.place, decoded(given.place, given.text("value")))
+                    own[person] = own_response(record.place.inside("responses"), stored, losses)
+                    continue
+                natures[question] = nature
+                values.setdefault(person, {})[question] = value
+    for one in rejected:  # a part of a response is none
+        values.pop(str(one.record and one.record.get("user_id")), None)
     for person, response in own.items():
         losses += own_changes(values.get(person, {}), response)
     place = record.place.inside("responses")
@@ -115,7 +121,7 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
         for person, one in values.items()
     ]
     batch = own_batch(metadata) if own else {}
-    return Task(data=data, id=id, responses=responses, losses=losses, **batch)
+    return Task(data=data, id=id, responses=responses, losses=losses, rejected=rejected, **batch)
 
 
 def _nature(type: str, value: Any) -> Nature | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tableqa.language import gettext_noop
 from tableqa.readers.records import Fields, read_records
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, single_or_several, spans
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool, rejecting, single_or_several, spans
 from tableqa.responses.folder import files, opened, read_object
 
 LOSSES = {
@@ -38,8 +38,9 @@ def tasks(path: Path) -> Iterator[Task]:
                     about = (*_labels(line), "Comments")
                     shown = {name: value for name, value in line.value.items() if name not in about}
                     by_id[id] = Task(id=id, data=Fields(line.place, {**shown, "id": id}))
-                if (response := _response(line, file.stem, project, by_id[id].losses)) is not None:
-                    by_id[id].responses.append(response)
+                with rejecting(by_id[id].rejected, line, id, person=file.stem):
+                    if (response := _response(line, file.stem, project, by_id[id].losses)) is not None:
+                        by_id[id].responses.append(response)
     yield from by_id.values()
 
 

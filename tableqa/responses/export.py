@@ -1,6 +1,8 @@
 """What an export of an annotation tool holds: tasks, and for each the responses of people."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,12 +10,13 @@ from typing import Any, Literal
 
 from tableqa.canonical import canonical
 from tableqa.foreign_values import LONGEST_SECONDS, TIMES
-from tableqa.language import gettext, gettext_noop, phrase
-from tableqa.readers.reader import Credit, stated_credit
+from tableqa.language import gettext, gettext_noop, joined, phrase
+from tableqa.readers.reader import Credit, ReaderError, Rejected, stated_credit
 from tableqa.readers.records import Fields, Place, plain
 
 OWN = "askew"
 """The control or question that holds a whole response in exports of Askew for other tools."""
+_LIKE_A_TIME = re.compile(r"\s*[+-]?[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}[0-9TtZz:.,+\- ]*\Z")
 LONGEST_SPANS = 10_000
 """Characters of a text of a new task type."""
 Nature = Literal["choice", "multi_choice", "scale", "number", "rank", "text"]
@@ -96,9 +99,11 @@ class Task(CheckedTask):
 
     data    the record that annotators saw, with its id: what an example is made of
     beside  what the meta of the example keeps beside its data
+    rejected  its responses that cannot be read
     """
 
     data: Fields
+    rejected: list[Rejected] = field(default_factory=list)
     beside: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -114,6 +119,27 @@ class Tool:
     tasks: Callable[[Path], Iterator[Task]]
     losses: Mapping[str, str] = field(default_factory=dict)
     has_examples: bool = True
+
+
+@contextmanager
+def rejecting(
+    rejected: list[Rejected], response: Fields, task: str, id: object = "", person: str = ""
+) -> Iterator[None]:
+    """Reject a response that cannot be read, and go on: the error names the task, and the response or its person."""
+    try:
+        yield
+    except ReaderError as error:
+        what = joined([location(task, str(id or ""), person), error.what], by=": ")
+        located = ReaderError(error.file, error.line, what, error.mend, error.command)
+        located.column = error.column
+        rejected.append(Rejected(located, {"task": task, **response.value}))
+
+
+def location(task: str, response: str, person: str) -> str:
+    """Where a response is, by the ids of the tool: lines say nothing in a file of one line."""
+    if response:
+        return phrase("task {task}, response {response}", task=task, response=response)
+    return phrase("task {task}, response of {person}", task=task, person=person or "?")
 
 
 def unread(name: str) -> str:
@@ -164,6 +190,8 @@ def time_of(fields: Fields, name: str) -> datetime | None:
     try:
         at = datetime.fromisoformat(value)
     except ValueError as error:
+        if _LIKE_A_TIME.match(value):  # the year 0, the month 13
+            return None
         what = phrase("{field} is not a time: {value}", field=name, value=repr(value))
         raise fields.error(name, what, phrase("Write it as 2026-03-02T12:00:00Z")) from error
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
@@ -202,6 +230,12 @@ OWN_LOSSES = {
     "seconds": gettext_noop("durations that are negative or longer than a week"),
 }
 """What exports of Askew lose that were changed in the other tool, as `Tool.losses`."""
+LOSSES = {
+    "unanswered": gettext_noop("questions without a choice"),
+    "repeated": gettext_noop("responses of people who have another one to the same example"),
+    "rejected": gettext_noop("responses and examples with a problem"),
+}
+"""What any export can lose, likewise."""
 
 
 def own_changes(values: Mapping[str, Any], response: GivenResponse) -> list[str]:

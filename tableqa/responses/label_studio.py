@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tableqa.language import gettext_noop, phrase
-from tableqa.readers.reader import ReaderError
+from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.records import Fields, decoded, plain, read_records
 from tableqa.responses.export import (
     OWN,
@@ -31,6 +31,7 @@ from tableqa.responses.export import (
     own_batch,
     own_changes,
     own_response,
+    rejecting,
     seconds_of,
     single_or_several,
     spans,
@@ -88,18 +89,21 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
         whole = [plain(one) for one in predictions if isinstance(one, dict)]
         losses = ["prediction"] * (len(predictions) - len(whole))
         losses += [unread("drafts")] * len(task.optional_list("drafts"))
-        responses = []
+        responses: list[GivenResponse] = []
+        rejected: list[Rejected] = []
         for annotation in task.nested_each("annotations") if "annotations" in task else ():
-            if annotation.value.get("was_cancelled"):
-                losses.append("cancelled")
-            elif response := _response(annotation, losses, schema):
-                responses.append(response)
-            else:
-                losses.append("empty")
+            with rejecting(rejected, annotation, id, annotation.value.get("id")):
+                if annotation.value.get("was_cancelled"):
+                    losses.append("cancelled")
+                elif response := _response(annotation, losses, schema):
+                    responses.append(response)
+                else:
+                    losses.append("empty")
         yield Task(
             data=data,
             id=data.name("id"),
             responses=responses,
+            rejected=rejected,
             losses=losses,
             beside={"label_studio": {"predictions": whole}} if whole else {},
             predictions=list(_predictions(task, schema)) if whole else (),

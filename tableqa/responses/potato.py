@@ -19,7 +19,16 @@ from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, Place, plain, text_of
 from tableqa.responses import export
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, single_or_several, time_of, unread
+from tableqa.responses.export import (
+    GivenResponse,
+    Nature,
+    Task,
+    Tool,
+    rejecting,
+    single_or_several,
+    time_of,
+    unread,
+)
 from tableqa.responses.folder import files, opened, read_object
 
 LOSSES = {
@@ -69,11 +78,12 @@ def tasks(path: Path) -> Iterator[Task]:
                 task = by_id.setdefault(id, Task(id=id, data=Fields(place, {"id": id})))
                 marks = [name for name in ("link", "event") for _ in kept[name].optional(id)]
                 task.losses.extend(map(unread, marks))
-                stored = {name: kept[name].optional_list(id) for name in ("label", "span")}
-                at, seconds = _times(state, id, task.losses)
-                values, natures = _answers(Fields(place, stored), schemes, task.losses)
-                if values:
-                    task.responses.append(GivenResponse(place, person, "", at, values, natures, seconds))
+                stored = Fields(place, {name: kept[name].optional_list(id) for name in ("label", "span")})
+                with rejecting(task.rejected, stored, id, person=person):
+                    at, seconds = _times(state, id, task.losses)
+                    values, natures = _answers(stored, schemes, task.losses)
+                    if values:
+                        task.responses.append(GivenResponse(place, person, "", at, values, natures, seconds))
     schema = {name: _facts(scheme) for name, scheme in schemes.items()}
     for number, task in enumerate(by_id.values()):
         yield task if number else replace(task, losses=[*task.losses, *losses], schema=schema)

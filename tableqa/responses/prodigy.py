@@ -12,7 +12,16 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.records import Fields, Record, plain, read_records, text_of
 from tableqa.responses import export
-from tableqa.responses.export import GivenResponse, Nature, Task, Tool, single_or_several, time_of, unread
+from tableqa.responses.export import (
+    GivenResponse,
+    Nature,
+    Task,
+    Tool,
+    rejecting,
+    single_or_several,
+    time_of,
+    unread,
+)
 
 LOSSES = {
     "ignored": gettext_noop("ignored tasks"),
@@ -33,8 +42,9 @@ def tasks(path: Path) -> Iterator[Task]:
         task = by_id.setdefault(id, Task(id=id, data=Fields(line.place, {**shown, "id": id})))
         task.losses.extend(unread(name) for name in shown if shown[name] != task.data.value.get(name))
         task.losses.extend([unread("flagged")] * (line.value.get("flagged") is True))
-        if (response := _response(record, task.losses)) is not None:
-            task.responses.append(response)
+        with rejecting(task.rejected, line, id, person=_person(line)):
+            if (response := _response(record, task.losses)) is not None:
+                task.responses.append(response)
     yield from by_id.values()
 
 
@@ -81,9 +91,12 @@ def _response(record: Record, losses: list[str]) -> GivenResponse | None:
     if not values:
         losses.append("empty")
         return None
-    person = next((line.name(name) for name in ("_annotator_id", "_session_id") if name in line), "")
     at = time_of(line, "_timestamp")
-    return GivenResponse(line.place, person, str(record.number), at, values, natures)
+    return GivenResponse(line.place, _person(line), str(record.number), at, values, natures)
+
+
+def _person(line: Fields) -> str:
+    return next((line.name(name) for name in ("_annotator_id", "_session_id") if name in line), "")
 
 
 TOOL = Tool("prodigy", "Prodigy", tasks, LOSSES)

@@ -9,19 +9,20 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tableqa.canonical import file_digest
 from tableqa.dataclass_json import to_json
 from tableqa.examples import Example
 from tableqa.foreign_values import NAMES, normal, printable, printable_in, unstorable_part
-from tableqa.language import phrase
+from tableqa.language import joined, phrase
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, add_outcomes, unpacking
 from tableqa.readers.mapped import mapped_example
 from tableqa.readers.reader import Credit, Names, ReaderError, Rejected
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.report import in_record, note, noting
 from tableqa.responses import TOOLS
-from tableqa.responses.export import CheckedTask, Task
+from tableqa.responses.export import CheckedTask, GivenResponse, Task, location
 
 OPTIONS = ("choice", "multi_choice", "rank")
 """Natures of fields whose values are options: an accent has one spelling there."""
@@ -47,6 +48,8 @@ def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambd
     ):
         outcomes = _outcomes(request, rows)
         numbered = list(add_outcomes(examples, rejections, outcomes, path, progress))
+        if request.rest:
+            rejections.write(Path(request.rest))
         return ReadResult(
             _digest(path),
             credit=Credit("NOASSERTION", "", ""),
@@ -62,23 +65,35 @@ def _outcomes(request: ReadRequest, rows: Rows) -> Iterator[Example | Rejected]:
     """The examples of all tasks and what is wrong, while the tasks are written as rows."""
     names, makes_examples = Names(), bool(request.chosen and request.chosen.get("makes_examples"))
     for number, task in enumerate(TOOLS[request.reader].tasks(Path(request.path)), 1):
-        problems: list[ReaderError] = []
-        task, example = _storable(task, problems), None
+        rejected = [*task.rejected]
+        task, example = _storable(task, rejected), None
         if makes_examples:
             try:
                 example = mapped_example(task.data, request.fields, names, number, task.beside)
             except ReaderError as error:
-                problems.append(error)
+                rejected.append(Rejected(error, {"task": task.id, **task.data.value}))
+                # Nobody can have responded to what is no example.
+                task = replace(task, responses=[])
         checked = replace(task, example=example.id if example else "")
         rows.write(to_json(checked, CheckedTask))
         in_record(task.data.place.line, task.id)
-        yield from (Rejected(error, {}) for error in problems)
+        yield from rejected
         if example is not None:
             yield example
 
 
-def _storable(task: Task, problems: list[ReaderError]) -> Task:
-    """The task with names and options in normal form. What cannot be stored is noted as a problem, and escaped."""
+def record_of(task: str, response: GivenResponse) -> dict[str, Any]:
+    """A response in a file of rejected records."""
+    at = response.at.isoformat() if response.at else None
+    about = {"task": task, "response": response.id, "annotator": response.person, "made_at": at}
+    return {**about, "values": response.values}
+
+
+def _storable(task: Task, rejected: list[Rejected]) -> Task:
+    """The task with names and options in normal form, and without responses that cannot be stored: these are rejected.
+
+    A question without a choice is not answered; a response that answers none is none. Both are counted.
+    """
     responses = []
     for given in task.responses:
         if given.person.casefold() in _SHARED:
@@ -86,12 +101,17 @@ def _storable(task: Task, problems: list[ReaderError]) -> Task:
         values = {
             name: normal(value) if given.natures.get(name) in OPTIONS else value
             for name, value in given.values.items()
+            if value != [] or given.natures.get(name) not in OPTIONS
         }
+        task.losses.extend(["unanswered"] * (len(given.values) - len(values)))
+        if given.values and not values:
+            continue
         if reason := unstorable_part([given.id, values]) or unstorable_part(given.person, NAMES):
-            problems.append(
-                given.place.error(phrase("the response contains {reason}", reason=reason), _CORRECT)
-            )
-            values = printable_in(values)
+            what = phrase("the response contains {reason}", reason=reason)
+            held = printable("; ".join(f"{name}: {value}" for name, value in values.items()))[:80]
+            located = joined([location(task.id, given.id, given.person), what, held], by=": ")
+            rejected.append(Rejected(given.place.error(located, _CORRECT), record_of(task.id, given)))
+            continue
         person, place = (
             normal(printable(given.person)),
             replace(given.place, file=Path(given.place.file.name)),
@@ -99,9 +119,11 @@ def _storable(task: Task, problems: list[ReaderError]) -> Task:
         responses.append(replace(given, place=place, person=person, id=printable(given.id), values=values))
     about = [task.id, task.task_type, task.terms, task.definition, *(one.model for one in task.predictions)]
     if reason := unstorable_part(about):
-        problems.append(task.data.place.error(phrase("the task contains {reason}", reason=reason), _CORRECT))
+        error = task.data.place.error(phrase("the task contains {reason}", reason=reason), _CORRECT)
+        rejected.append(Rejected(error, {"task": task.id, **task.data.value}))
         terms, definition = printable_in(task.terms), printable_in(task.definition)
         task = replace(task, task_type="", terms=terms, definition=definition, predictions=())
+        responses = []
     return replace(task, responses=responses, schema={name: normal(one) for name, one in task.schema.items()})
 
 
