@@ -16,12 +16,12 @@ from django.conf import settings
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from annotation import jobs, sandbox
 from annotation.models import Job, Person, Project, Upload
-from annotation.refusals import refuse
+from annotation.refusals import Refused, refuse
 from annotation.written_pages import Progress, clear_abandoned
 from tableqa.readers.ingestion import ReadRequest, ReadResult
 
@@ -257,6 +257,30 @@ def input_of_job(job: Job, task: str, seconds: int, progress: Progress) -> Itera
     reading = partial(sandbox.read, name=upload.name, task=task, seconds=seconds)
     with translation.override(job.ids.get("language")), for_sandbox(upload, None) as files:
         yield InputFile(files.questions, files.folder, reading, files.for_request(), progress)
+
+
+@contextmanager
+def rest_of_job(job: Job, name: str) -> Iterator[Path]:
+    """Where a job writes its rejected records. With a refusal because of them, the file is kept."""
+    with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
+        rest = Path(folder) / name
+        try:
+            yield rest
+        except Refused as refused:
+            if "problems" in refused.more:
+                refused.more |= kept_rest(job, rest)
+            raise
+
+
+def kept_rest(job: Job, rest: Path) -> dict[str, str]:
+    """The file of rejected records, kept for its download."""
+    if not rest.is_file() or job.made_by is None:
+        return {}
+    with rest.open("rb") as file:
+        upload = store(
+            project=job.project, file=File(file), name=rest.name, by=job.made_by, now=timezone.now()
+        )
+    return {"rest": upload.public_id}
 
 
 def unpacked_folder() -> Path:

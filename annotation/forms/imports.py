@@ -18,6 +18,7 @@ from tableqa.json_text import read_json
 from tableqa.readers import READERS, Mapped
 from tableqa.readers.detection import OWN
 from tableqa.readers.header_rows import HEADER_ROWS
+from tableqa.readers.labels import DUPLICATES
 from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
 from tableqa.readers.preview import Preview
@@ -72,6 +73,25 @@ def checked_upload(file: Any) -> Any:
     if len(file.name) > 100:
         raise ValidationError(gettext("The file name is longer than 100 characters. Shorten it."))
     return file
+
+
+class DuplicatesField(forms.ChoiceField):
+    """Which of several responses of a person to one example is imported."""
+
+    def __init__(self) -> None:
+        names = (
+            gettext_lazy("refuse the file"),
+            gettext_lazy("import the first"),
+            gettext_lazy("import the latest"),
+        )
+        super().__init__(
+            label=gettext_lazy("Several responses of a person to one example"),
+            choices=list(zip(DUPLICATES, names, strict=True)),
+            required=False,
+        )
+
+    def clean(self, value: Any) -> str:
+        return super().clean(value) or DUPLICATES[0]
 
 
 class UploadForm(forms.Form):

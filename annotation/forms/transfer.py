@@ -8,11 +8,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation.forms.imports import checked_upload
+from annotation.forms.imports import DuplicatesField, checked_upload
 from annotation.journeys import assigning, importing
 from annotation.transfer.mapping import MOST_VALUES, Column, ImportMapping, name_of
 from annotation.transfer.preview import Preview
 from tableqa.language import shown
+from tableqa.readers.labels import DUPLICATES
 from tableqa.responses import TOOLS
 from tasks.common.fields import Choice, MultiChoice, Question
 from tasks.contract import TaskType
@@ -65,6 +66,7 @@ class MappingForm(forms.Form):
         label=gettext_lazy("Citation"), required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
     url = forms.URLField(label=gettext_lazy("URL"), required=False, assume_scheme="https")
+    duplicates = DuplicatesField()
 
     def __init__(self, *, preview: Preview, known: Mapping[str, TaskType], new_name: str) -> None:
         mapping = preview.mapping
@@ -74,7 +76,7 @@ class MappingForm(forms.Form):
                 "task_type": mapping.task_type,
                 "batch": mapping.batch,
                 "source": mapping.source,
-                **{name: getattr(mapping, name) for name in CREDIT},
+                **{name: getattr(mapping, name) for name in (*CREDIT, "duplicates")},
             }
         )
         if not preview.makes_source:
@@ -163,4 +165,6 @@ def posted_mapping(sent: Mapping[str, Any], preview: Preview) -> ImportMapping:
             for place, value in enumerate(shown_values(column)):
                 if f"value-{number}-{place}" in sent:
                     values.setdefault(column.name, {})[value] = str(sent[f"value-{number}-{place}"])
+    chosen = str(sent.get("duplicates", ""))
+    given["duplicates"] = chosen if chosen in DUPLICATES else DUPLICATES[0]
     return ImportMapping(**given, people=people, fields=fields, values=values)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -19,13 +18,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from django.core.files import File
 from django.db import IntegrityError
 from django.utils import timezone
 
 from annotation import bulk, events, jobs, sandbox, uploads, visibility
 from annotation.models import Example, Job, Person, Project, Source, StoredTable, Upload
-from annotation.refusals import Refused, refuse, refuse_as, require_storable
+from annotation.refusals import refuse, refuse_as, require_storable
 from annotation.work import continued_sources, previewing
 from annotation.written_pages import HiddenPages, Progress, apart, clear_abandoned
 from tableqa.dataclass_json import to_json
@@ -43,6 +41,8 @@ LONGEST_LICENCE = 80
 LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*( AND [A-Za-z0-9][A-Za-z0-9.+-]*)*")
 """SPDX identifiers, several joined by AND."""
 SPLIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+GOOD_ONLY = {"import": "choices", "import_labels": "", "import_responses": "mapping"}
+"""By kind of job: where its ids say that only good records are imported."""
 MOST_SHOWN = 100
 """Numbered ids that the record of a job keeps."""
 MOST_FOR_LOSSES = 200
@@ -385,13 +385,17 @@ def start_import(
 
 
 def start_good_only(*, job: Job, by: Person, now: datetime) -> Job:
-    """Import the good records of an import that was refused because of others, or of a check. Raises Refused."""
-    if job.kind != "import" or not job.result.get("good"):
+    """Import the good records of an import that was refused because of others, or of a check. Raises Refused.
+
+    An import of labels or responses has its choices in another place than one of examples.
+    """
+    if job.kind not in GOOD_ONLY or not job.result.get("good"):
         refuse("import_failed", "This import has no records that can be imported.")
-    good_only = bool(job.result.get("rejected"))
-    ids = {**job.ids, "choices": {**job.ids["choices"], "good_only": good_only}}
+    ids, inside = dict(job.ids), GOOD_ONLY[job.kind]
+    chosen = {"good_only": bool(job.result.get("rejected"))}
+    ids |= {inside: {**ids[inside], **chosen}} if inside else chosen
     ids.pop("only_check", None)
-    return jobs.enqueue(project=job.project, kind="import", ids=ids, by=by, now=now)
+    return jobs.enqueue(project=job.project, kind=job.kind, ids=ids, by=by, now=now)
 
 
 @jobs.kind("import")
@@ -399,18 +403,12 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     sent = uploads.of_job(job)
     if "choice" in job.ids:
         _work_out(job, progress)
-    with tempfile.TemporaryDirectory(prefix="askew-rest-") as folder:
-        rest = Path(folder) / rest_name(sent["questions"].name, job.ids["reader"])
-        try:
-            done = _import_uploads(job, sent, rest, progress)
-            if job.ids.get("only_check"):
-                return {"good": done.examples, "report": to_json(done.report)}
-        except Refused as refused:
-            if "problems" in refused.more:
-                refused.more |= _kept_rest(job, rest)
-            raise
+    with uploads.rest_of_job(job, rest_name(sent["questions"].name, job.ids["reader"])) as rest:
+        done = _import_uploads(job, sent, rest, progress)
+        if job.ids.get("only_check"):
+            return {"good": done.examples, "report": to_json(done.report)}
         report = done.report
-        rejected = {"rejected": report.rejected, **_kept_rest(job, rest)} if report.rejected else {}
+        rejected = {"rejected": report.rejected, **uploads.kept_rest(job, rest)} if report.rejected else {}
     return {
         "source": done.source.public_id,
         "examples": done.examples,
@@ -455,17 +453,6 @@ def rest_name(questions: str, reader: str) -> str:
     form = read.rest_form if isinstance(read, Tolerant) else ""
     suffix = ".jsonl" if name.suffix.lower() in (".json", ".jsonl", ".ndjson") else ".csv"
     return f"{name.stem}-rejected{FORMS.get(form, suffix)}"
-
-
-def _kept_rest(job: Job, rest: Path) -> dict[str, str]:
-    """The file of rejected records, kept for its download."""
-    if not rest.is_file() or job.made_by is None:
-        return {}
-    with rest.open("rb") as file:
-        upload = uploads.store(
-            project=job.project, file=File(file), name=rest.name, by=job.made_by, now=timezone.now()
-        )
-    return {"rest": upload.public_id}
 
 
 def _import_uploads(job: Job, sent: Mapping[str, Upload], rest: Path, progress: jobs.Progress) -> Imported:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from tableqa.readers.labels import DUPLICATES
 from tableqa.readers.reader import Credit
 from tableqa.responses import GivenResponse
 from tableqa.responses.export import CheckedTask
@@ -42,6 +43,8 @@ class ImportMapping:
     source     name of the source: an existing one by this name lends its examples, else the file makes it
     batch      name of the new batch
     licence    of the examples, as an SPDX identifier; likewise citation and url. An existing source has its own
+    duplicates of several responses of a person to one example, the one that is imported (`DUPLICATES`)
+    good_only  leave out responses and examples with a problem; otherwise one problem stops the import
     """
 
     task_type: str = ""
@@ -54,6 +57,8 @@ class ImportMapping:
     licence: str = ""
     citation: str = ""
     url: str = ""
+    duplicates: str = DUPLICATES[0]
+    good_only: bool = False
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from annotation.refusals import refuse, require_storable
 from annotation.transfer.mapping import ImportMapping
+from tableqa.readers.labels import DUPLICATES
 
 _TEXTS: Final = ("task_type", "source", "batch", "licence", "citation", "url")
 _MAPS: Final = ("fields", "people", "parts")
@@ -17,7 +18,7 @@ def parse(data: Any) -> ImportMapping:
     """The mapping that a YAML file holds. Raises Refused (import_failed) naming the key."""
     if not isinstance(data, Mapping):
         refuse("import_failed", "The mapping must consist of keys such as fields and people.")
-    available = (*_TEXTS, *_MAPS, "values")
+    available = (*_TEXTS, *_MAPS, "values", "duplicates", "good_only")
     for key in data:
         if key not in available:
             refuse(
@@ -33,12 +34,24 @@ def parse(data: Any) -> ImportMapping:
     if not isinstance(values, Mapping):
         _refuse_shape("values")
     renamed = {str(name): _texts(f"values.{name}", inner) for name, inner in values.items()}
+    parts["duplicates"] = data.get("duplicates") or DUPLICATES[0]
+    parts["good_only"] = data.get("good_only") or False
+    if parts["duplicates"] not in DUPLICATES or not isinstance(parts["good_only"], bool):
+        refuse(
+            "import_failed",
+            "Mapping: duplicates must be one of {available}, and good_only true or false.",
+            available=", ".join(DUPLICATES),
+        )
     return ImportMapping(**parts, values=renamed)
 
 
 def as_data(mapping: ImportMapping) -> dict[str, Any]:
     """The same as data for a YAML file, without empty parts."""
-    return {key: value for key, value in asdict(mapping).items() if value}
+    return {
+        key: value
+        for key, value in asdict(mapping).items()
+        if value and value != getattr(ImportMapping, key, None)
+    }
 
 
 def _texts(key: str, data: Any) -> dict[str, str]:

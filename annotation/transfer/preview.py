@@ -35,6 +35,9 @@ class Preview:
     proposals   number of predictions of models that become proposals
     left        number of predictions that become none
     report      of the whole file
+    good        number of responses without a problem
+    rejected    number of problems of responses and examples; `problems` has the first of them, unless they are left out
+    rest        the kept file of them
     is_sample   only the first tasks of a large file were checked
     """
 
@@ -52,6 +55,9 @@ class Preview:
     imported: int = 0
     proposals: int = 0
     left: int = 0
+    good: int = 0
+    rejected: int = 0
+    rest: Mapping[str, str] = field(default_factory=dict)
     items: int = 0
     problems: list[Problem] = field(default_factory=list)
     report: Report = field(default_factory=Report)

@@ -47,15 +47,15 @@ from annotation.transfer.preview import Preview
 from annotation.written_pages import HiddenPages
 from tableqa import Example
 from tableqa.dataclass_json import from_json, to_json
-from tableqa.language import reason_of
+from tableqa.language import joined, reason_of
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, checksum_of
-from tableqa.readers.labels import Label
+from tableqa.readers.labels import DUPLICATES, Label
 from tableqa.readers.mapped import checked
-from tableqa.readers.reader import Credit, joined_credit
-from tableqa.readers.rejections import Problem, one_sentence
+from tableqa.readers.reader import Credit, ReaderError, Rejected, joined_credit
+from tableqa.readers.rejections import Rejections, one_sentence
 from tableqa.responses import TOOLS
-from tableqa.responses.export import CheckedTask, loss_in_words
-from tableqa.responses.reading import examples_of, read_responses
+from tableqa.responses.export import CheckedTask, GivenResponse, location, loss_in_words
+from tableqa.responses.reading import examples_of, read_responses, record_of
 from tasks.contract import Proposed, TaskType, task_types
 
 KIND: Final = "import_responses"
@@ -80,13 +80,15 @@ def write(
     by: Person | None,
     now: datetime,
     only_look: bool = False,
+    rest: Path | None = None,
 ) -> Preview:
     """Import the responses of a file: all of them, or none. Raises Refused (import_failed) with the problems in `more`.
 
     only_look: what an import would do; nothing is written, and problems are in the preview.
+    rest: a file for responses and examples with a problem, as JSON Lines
     """
-    with uploads.local_input(path, read_responses) as file:
-        imported = _Import(project, file, tool, mapping, by, now)
+    with uploads.local_input(path, read_responses) as file, Rejections() as rejections:
+        imported = _Import(project, file, tool, mapping, by, now, rejections, rest)
         return imported.preview_only() if only_look else imported.write()
 
 
@@ -117,20 +119,24 @@ def start(
 
 @jobs.kind(PREVIEW)
 def _run_preview(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    with uploads.input_of_job(job, "read_responses", settings.PREVIEW_SECONDS, progress) as file:
-        return _of_job(job, file).preview_only(job).as_data()
+    seconds, beat = settings.PREVIEW_SECONDS, progress
+    with uploads.input_of_job(job, "read_responses", seconds, beat) as file, Rejections() as rejections:
+        return _of_job(job, file, rejections, None).preview_only(job).as_data()
 
 
 @jobs.kind(KIND)
 def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    with uploads.input_of_job(job, "read_responses", settings.IMPORT_SECONDS, progress) as file:
-        done = _of_job(job, file).write(job)
-    return _result(done)
+    with (
+        uploads.input_of_job(job, "read_responses", settings.IMPORT_SECONDS, progress) as file,
+        uploads.rest_of_job(job, f"{file.path.stem}-rejected.jsonl") as rest,
+        Rejections() as rejections,
+    ):
+        return _result(_of_job(job, file, rejections, rest).write(job))
 
 
-def _of_job(job: Job, file: uploads.InputFile) -> _Import:
-    mapping = ImportMapping(**job.ids["mapping"])
-    return _Import(job.project, file, job.ids["tool"], mapping, job.made_by, timezone.now())
+def _of_job(job: Job, file: uploads.InputFile, rejections: Rejections, rest: Path | None) -> _Import:
+    mapping, now = ImportMapping(**job.ids["mapping"]), timezone.now()
+    return _Import(job.project, file, job.ids["tool"], mapping, job.made_by, now, rejections, rest)
 
 
 jobs.afterwards(KIND)(uploads.tidy_up)
@@ -145,6 +151,7 @@ def _result(done: Preview) -> dict[str, Any]:
         "people": len(done.people),
         "proposals": done.proposals,
         "losses": [f"{number} {what}" for number, what in done.losses],
+        **({"rejected": done.rejected, **done.rest} if done.rejected else {}),
     }
 
 
@@ -185,13 +192,15 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
     refuse("import_failed", "{name} has no responses. Export the tasks with their annotations.", name=name)
 
 
-def _refuse_problems(problems: Sequence[Problem]) -> NoReturn:
+def _refuse_problems(preview: Preview) -> NoReturn:
+    number = max(preview.rejected, len(preview.problems))
+    good = {"good": preview.good} if preview.good else {}
     refuse(
         "import_failed",
         "{problem} No responses were imported. Problems: {number}.",
-        problem=one_sentence(problems[0]),
-        number=len(problems),
-        more={"problems": to_json(list(problems)), "rejected": len(problems)},
+        problem=one_sentence(preview.problems[0]),
+        number=number,
+        more={"problems": to_json(list(preview.problems)), "rejected": number, **good},
     )
 
 
@@ -230,6 +239,7 @@ class _Import:
     They are read before any transaction: meanwhile nobody waits for a lock.
 
     source      the existing one that lends its examples; None where the file makes one
+    rejections  responses with a problem, and `rest` the file for them and for what the reader rejected
     is_preview  examples without responses, of which there may be many, are not written
     """
 
@@ -243,6 +253,8 @@ class _Import:
         mapping: ImportMapping,
         by: Person | None,
         now: datetime,
+        rejections: Rejections,
+        rest: Path | None,
     ) -> None:
         """Raises Refused where the file cannot be read at all."""
         _require_tool(tool)
@@ -251,18 +263,22 @@ class _Import:
         except ValueError as error:
             refuse_as("import_failed", reason_of(error))
         self.project, self.file, self.by, self.now = project, file, by, now
+        self.rejections, self.rest, unread = rejections, rest, file.rows.with_suffix(".rest")
         name = file.path.name
         mapping = replace(mapping, source=mapping.source or file.path.stem[: importing.LONGEST_NAME])
         existing = Source.objects.ready().filter(project=project, name=mapping.source).first()
         self.source = None if mapping.parts else existing
         has_examples = self.source is None and TOOLS[tool].has_examples
-        self.read = file.read(tool, fields=dict(mapping.parts), chosen={"makes_examples": has_examples})
-        self.tasks = [from_json(CheckedTask, row) for page in Rows.read(file.rows) for row in page]
+        chosen = {"makes_examples": has_examples}
+        self.read = file.read(tool, fields=dict(mapping.parts), chosen=chosen, rest=str(unread))
+        rejections.include(unread, self.read.rejected, self.read.problems)
+        rows = (from_json(CheckedTask, row) for page in Rows.read(file.rows) for row in page)
+        self.tasks = without_repeated(list(rows), mapping, rejections)
         summary = Summary()
         for task in self.tasks:
             summary.add(task)
-        if not summary.responses:
-            predictions = sum(task.predictions_count for task in self.tasks)
+        predictions = sum(task.predictions_count for task in self.tasks)
+        if not summary.responses and (predictions or summary.losses or not rejections.number):
             _refuse_without_responses(name, tool, summary, predictions)
         self.preview = Preview(
             name,
@@ -273,7 +289,6 @@ class _Import:
             makes_source=self.source is None,
             licence=self.source.licence if self.source else "",
             examples=_first_examples(file.rows) if has_examples else (),
-            problems=list(self.read.problems),
             report=self.read.report,
         )
         if problem := _problem_of_credit(self.preview.mapping):
@@ -286,14 +301,20 @@ class _Import:
             self.preview.is_sample, self.tasks = True, _first(self.tasks)
         with self._hidden_pages(job) as pages:
             self._write(pages)
+            self._add_rejected()
         return self.preview
 
     def write(self, job: Job | None = None) -> Preview:
         """Write all, or raise Refused (import_failed) with the problems in `more`. job: gets its result with it."""
         with self._hidden_pages(job) as pages:
             written = self._write(pages)
-            if written is None:
-                _refuse_problems(self.preview.problems)
+            self._add_rejected()
+            if self.rest is not None and self.preview.rejected:
+                self.rejections.write(self.rest)
+            if written is None or self.preview.problems:
+                _refuse_problems(self.preview)
+            if job is not None and self.rest is not None and self.preview.rejected:
+                self.preview.rest = uploads.kept_rest(job, self.rest)
             source, batch, labels = written
             staged = label_pages.begin(batch, labels, self.now)
             label_pages.stage(staged, labels, pages, self.now)
@@ -303,6 +324,15 @@ class _Import:
                 if job is not None:
                     jobs.store_result(job, _result(self.preview))
         return self.preview
+
+    def _add_rejected(self) -> None:
+        """Responses and examples with a problem are a loss of an import of the good ones, else its problems."""
+        preview, rejections = self.preview, self.rejections
+        preview.rejected = rejections.number
+        if preview.mapping.good_only and (preview.good or preview.is_sample):
+            preview.summary.losses.update({"rejected": rejections.number} if rejections.number else {})
+        else:
+            preview.problems = [*rejections.first, *preview.problems]
 
     def _hidden_pages(self, job: Job | None) -> AbstractContextManager[HiddenPages]:
         """Pages of their own. They count tasks and items, then responses twice: checked, and written."""
@@ -373,6 +403,8 @@ class _Import:
     def _write(self, pages: HiddenPages) -> tuple[Source, Batch, Checked] | None:
         """Write pages of examples, items and proposals, and check the responses; None: see the problems."""
         preview = self.preview
+        if not preview.summary.responses:
+            return None
         task_type = self._task_type(pages)
         if self.source is None and not TOOLS[preview.tool].has_examples and not preview.problems:
             preview.add_problem(
@@ -382,7 +414,8 @@ class _Import:
             )
         if task_type is None or preview.problems:
             return None
-        answered = _by_example(self.tasks)
+        if not (answered := _by_example(self.tasks)):
+            return None
         source = self.source or self._new_source(pages)
         batch = assigning.plan_batch(
             project=self.project,
@@ -397,21 +430,18 @@ class _Import:
             now=self.now,
             pages=pages,
         )
-        places = [response.place for task in answered.values() for response in task.responses]
+        given = [(id, response) for id, task in answered.items() for response in task.responses]
         report = checks.check(
             batch=batch,
             labels=self._labels(answered.values(), source, task_type),
-            name=preview.file,
             rows=self.file.rows.with_suffix(".checked"),
             progress=lambda number: pages.progress(pages.done + number, pages.total),
+            rejections=self.rejections,
+            rejected=lambda label, what: rejected_response(*given[label.line - 1], what),
         )
-        pages.done += len(places)
-        preview.imported, preview.items = report.new, report.items
-        for problem in report.problems:
-            place = places[(problem.line or 1) - 1]
-            what = f"{place.within}: {problem.what}" if place.within else problem.what
-            preview.problems.append(Problem(place.file.name, place.line, "", what, ""))
-        if preview.problems:
+        pages.done += len(given)
+        preview.imported, preview.items, preview.good = report.new, report.items, report.new
+        if not report.new or (self.rejections.number and not preview.mapping.good_only):
             return None
         self._write_proposals(pages, batch, answered, task_type)
         preview.left = sum(task.predictions_count for task in self.tasks) - preview.proposals
@@ -509,6 +539,46 @@ class _Import:
                 {**origin, "at": at} if at else origin,
                 response.seconds,
             )
+
+
+def without_repeated(
+    tasks: Iterable[CheckedTask], mapping: ImportMapping, rejections: Rejections
+) -> list[CheckedTask]:
+    """The tasks with one response of each person to an example: the first or the latest, where that is chosen.
+
+    By their times where both have one, else by their order. Others are counted, or rejected where none is chosen.
+    """
+    tasks = [replace(task, responses=[*task.responses]) for task in tasks]
+    earlier: dict[tuple[str, str], tuple[CheckedTask, GivenResponse]] = {}
+    for task in tasks:
+        for response in tuple(task.responses):
+            key = task.example or task.id, mapping.people.get(response.person) or response.person
+            if key not in earlier:
+                earlier[key] = task, response
+                continue
+            other_task, other = earlier[key]
+            is_later = not (response.at and other.at) or response.at >= other.at
+            if mapping.duplicates == DUPLICATES[0]:
+                what = gettext(
+                    "{person} already has a response to this example ({earlier}). To import one of them, "
+                    "choose the first or the latest (duplicates)."
+                ).format(person=key[1], earlier=location(other_task.id, other.id, other.person))
+                rejections.add(rejected_response(task.id, response, what))
+            else:
+                task.losses.append("repeated")
+            if mapping.duplicates == DUPLICATES[0] or is_later == (mapping.duplicates == "first"):
+                task.responses.remove(response)
+            else:
+                other_task.responses.remove(other)
+                earlier[key] = task, response
+    return tasks
+
+
+def rejected_response(task: str, response: GivenResponse, what: str) -> Rejected:
+    """A response with a problem: what is wrong, in whole sentences."""
+    what = joined([location(task, response.id, response.person), what], by=": ")
+    error = ReaderError(response.place.file.name, response.place.line, what, "")
+    return Rejected(error, record_of(task, response))
 
 
 def _problem_of_credit(mapping: ImportMapping) -> str:

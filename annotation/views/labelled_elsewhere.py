@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from annotation import access, uploads
-from annotation.forms.imports import checked_upload
+from annotation.forms.imports import DuplicatesField, checked_upload
 from annotation.journeys import labelled_elsewhere
 from annotation.roles import Permission
 from annotation.views import waiting
@@ -25,6 +25,7 @@ class LabelsForm(forms.Form):
         label=gettext_lazy("CSV file"),
         help_text=gettext_lazy("One line is one person's response."),
     )
+    duplicates = DuplicatesField()
 
 
 @page("GET", "POST")
@@ -41,7 +42,14 @@ def labels(request: PageRequest, public_id: str) -> HttpResponse:
             by, now = request.user, timezone.now()
             labelled_elsewhere.require_takes_labels(batch)
             upload = uploads.keep(project=batch.project, file=form.cleaned_data["file"], by=by, now=now)
-            job = labelled_elsewhere.start(batch=batch, upload=upload, by=by, now=now, only_look=True)
+            job = labelled_elsewhere.start(
+                batch=batch,
+                upload=upload,
+                by=by,
+                now=now,
+                only_look=True,
+                duplicates=form.cleaned_data["duplicates"],
+            )
             address = reverse("labels_elsewhere", args=[batch.public_id])
             return redirect(f"{address}?preview={job.public_id}")
     return render(request, template, {"batch": batch, "project": batch.project, "form": form})

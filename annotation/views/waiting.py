@@ -48,7 +48,10 @@ def preview_for_batch(
     if request.method == "POST":
         with refusals_to(request):
             upload = Upload.objects.get(pk=job.ids["upload"])
-            started = start(batch=batch, upload=upload, by=request.user, now=timezone.now())
+            chosen = {name: job.ids[name] for name in ("duplicates", "good_only") if name in job.ids}
+            if chosen:
+                chosen["good_only"] = "good_only" in request.POST
+            started = start(batch=batch, upload=upload, by=request.user, now=timezone.now(), **chosen)
             return redirect("job", started.public_id)
     context = {"batch": batch, "project": batch.project, "form": form}
     if (answer := until_finished(request, job, template, context)) is not None:

@@ -151,7 +151,7 @@ def loss_in_words(tool: Tool, loss: str) -> str:
     """What is lost, in the reader's language."""
     if loss.startswith(":"):
         return gettext("values of the field {name}").format(name=loss[1:])
-    return gettext(tool.losses[loss])
+    return gettext({**LOSSES, **tool.losses}[loss])
 
 
 def is_span(value: Any) -> bool:

@@ -711,7 +711,7 @@ class TestFilesThatAreReadAPageAtATime:
         found = labels.look(batch=world.batch(overlap=3), text=LABELS + "nu-0,Xenia,reasoning\n")
 
         (trouble,) = found.problems
-        assert "in line 2." in trouble.what
+        assert "in line 2. To import one of them, choose the first or the latest" in trouble.what
 
     def test_all_of_it_is_written_and_due_where_it_is_complete(self, world: World) -> None:
         batch = world.batch(overlap=2)

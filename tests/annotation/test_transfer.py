@@ -400,7 +400,7 @@ def test_nothing_is_imported_if_one_response_is_invalid(world: World, tmp_path: 
     before = counted()
 
     with pytest.raises(
-        Refused, match=r"export.json, line 1: .*annotations\[1\]: label: Choose one of: extraction"
+        Refused, match=r"export.json, line 1: .*task 1, response 7: label: Choose one of: extraction"
     ):
         write(world, path, task_type="question_type")
 

@@ -18,11 +18,12 @@ from annotation.bulk import among
 from annotation.models import Assignment, Batch, Decision, Example, Exclusion, Item, Person, Place, Source
 from annotation.refusals import refuse
 from annotation.work import queue
-from tableqa.foreign_values import normal, printable, unstorable
+from tableqa.foreign_values import normal, unstorable
 from tableqa.on_disk import Shelf
 from tableqa.readers.ingestion import ROWS, Rows
 from tableqa.readers.labels import Label
-from tableqa.readers.rejections import MOST_DESCRIBED, Problem
+from tableqa.readers.reader import Rejected
+from tableqa.readers.rejections import Problem, Rejections
 from tasks import contract
 from tasks.contract import Invalid, TaskType
 
@@ -45,6 +46,7 @@ class Checked:
     lines       the line of each label, by item and person
     per_item    how many new labels each item has
     known       labels that are in the batch already
+    repeated    labels that are left out because their person has another one of the same example
     rejected    lines with a problem, `problems` the first of them
     left_out, read_as   what the reader says of the file
     whole       False where only the first lines were checked
@@ -56,6 +58,7 @@ class Checked:
     lines: Shelf[tuple[int, str], int] = field(default_factory=Shelf)
     per_item: Shelf[int, int] = field(default_factory=Shelf)
     known: int = 0
+    repeated: int = 0
     rejected: int = 0
     problems: list[Problem] = field(default_factory=list)
     left_out: str = ""
@@ -79,25 +82,35 @@ class Checked:
         }
 
 
-_IN_DATA = ("new", "items", "known", "rejected", "left_out", "read_as", "whole")
+_IN_DATA = ("new", "items", "known", "repeated", "rejected", "left_out", "read_as", "whole")
 
 
 def check(
-    *, batch: Batch, labels: Iterable[Label], name: str, rows: Path, progress: Callable[[int], None]
+    *,
+    batch: Batch,
+    labels: Iterable[Label],
+    rows: Path,
+    progress: Callable[[int], None],
+    rejections: Rejections,
+    rejected: Callable[[Label, str], Rejected],
+    keeps_first: bool = False,
 ) -> Checked:
-    """Check labels of the file `name` against the batch, and write those that are new to `rows`."""
-    checked, items, task = Checked(rows), _Items(batch), batch.task()
+    """Check labels against the batch, and write those that are new to `rows`. Others go to the rejections.
+
+    rejected     the record of a label, with what is wrong with it
+    keeps_first  a label is known where its person has another response to the item
+    """
+    checked, items, task = Checked(rows), _Items(batch, keeps_first), batch.task()
     with Rows.written(rows) as written:
         for number, label in enumerate(items.loaded(labels), 1):
             try:
                 if (row := _new(label, items, task, checked)) is not None:
                     written.write(row)
             except Wrong as wrong:
-                checked.rejected += 1
-                if len(checked.problems) < MOST_DESCRIBED:
-                    checked.problems.append(Problem(name, label.line, "", printable(str(wrong)), ""))
+                rejections.add(rejected(label, str(wrong)))
             if number % ROWS == 0:
                 progress(number)
+    checked.rejected, checked.problems = rejections.number, rejections.first
     return checked
 
 
@@ -110,7 +123,10 @@ def _new(label: Label, items: _Items, task: TaskType, checked: Checked) -> list[
     response = _response(label, item, task)
     if not checked.lines.add((item.pk, annotator), label.line):
         raise Wrong(
-            gettext("{annotator} already has a response to this example in line {earlier}."),
+            gettext(
+                "{annotator} already has a response to this example in line {earlier}. To import one of them, "
+                "choose the first or the latest (duplicates)."
+            ),
             annotator=annotator,
             earlier=checked.lines[item.pk, annotator],
         )
@@ -185,8 +201,8 @@ class _Item:
 class _Items:
     """The batch's items by example id, with the room that is left on them."""
 
-    def __init__(self, batch: Batch) -> None:
-        self.batch = batch
+    def __init__(self, batch: Batch, keeps_first: bool) -> None:
+        self.batch, self.keeps_first = batch, keeps_first
         sampled = Q(
             public_id__in=batch.sampling.get("sources", ())
         )  # also one that is not in the project yet
@@ -286,12 +302,16 @@ class _Items:
         return self.sources[item.example.source_id]
 
     def has(self, item: int, annotator: str, response: Mapping[str, Any]) -> bool:
-        """Whether this very response is there already; another one of the same person is refused."""
+        """Whether this very response is there already; another one of the same person is refused, or the first kept."""
         if (item, annotator) not in self.there:
             return False
-        if self.there[item, annotator] != response:
+        if self.there[item, annotator] != response and not self.keeps_first:
             raise Wrong(
-                gettext("{annotator} already has another response to this example."), annotator=annotator
+                gettext(
+                    "{annotator} already has another response to this example. To keep that one, choose the "
+                    "first (duplicates)."
+                ),
+                annotator=annotator,
             )
         return True
 

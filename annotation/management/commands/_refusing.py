@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError
 from annotation.models import Batch, Person, Project
 from annotation.refusals import Refused
+from tableqa.readers.labels import DUPLICATES
 from tasks.contract import Invalid, UnknownTaskType
 
 
@@ -20,9 +23,21 @@ class RefusingCommand(BaseCommand):
         try:
             self.run(**options)
         except Refused as refused:
+            self.write_good(refused.more.get("good"))
             raise CommandError(refused.detail) from None
         except (Invalid, UnknownTaskType) as error:
             raise CommandError(str(error)) from None
+
+    def write_good(self, good: int | None) -> None:
+        """Say what an import that was refused can import nevertheless."""
+        if good:
+            self.stderr.write(f"--good-only imports the {good} records without a problem.")
+
+    def write_rejected(self, rejected: int, rest: Path | None) -> None:
+        """Say how many records of an import were left out, and where they are."""
+        if rejected:
+            written = f"They are in {rest}." if rest else "--rest FILE writes them."
+            self.stdout.write(f"Left out because of problems: {rejected}. {written}")
 
     def project(self, slug: str) -> Project:
         found = Project.objects.filter(slug=slug).first()
@@ -47,3 +62,19 @@ class RefusingCommand(BaseCommand):
         if found is None:
             raise UsageError(f"There is no account with the e-mail address {email}.")
         return found
+
+
+def add_choices(parser: ArgumentParser, records: str) -> None:
+    """Add what leaves out repeated and wrong records of an import: --duplicates, --good-only and --rest."""
+    parser.add_argument(
+        "--duplicates",
+        choices=DUPLICATES,
+        help="of several responses of a person to one example, import the first or the latest (default: refuse)",
+    )
+    parser.add_argument("--good-only", action="store_true", help=f"leave out {records} with a problem")
+    parser.add_argument(
+        "--rest",
+        type=Path,
+        metavar="FILE",
+        help=f"write {records} with a problem to a file, with the reasons",
+    )

@@ -96,9 +96,7 @@ class Command(RefusingCommand):
             self.stdout.write(
                 "The licence is not stated. To continue a source, import the file with --name SOURCE."
             )
-        if report.rejected:
-            written = f"They are in {options['rest']}." if options["rest"] else "--rest FILE writes them."
-            self.stdout.write(f"Left out because of problems: {report.rejected}. {written}")
+        self.write_rejected(report.rejected, options["rest"])
         if report.read_as:
             self.stdout.write(report.read_as)
         for finding in report.sentences():
@@ -118,8 +116,6 @@ class Command(RefusingCommand):
         problems = more.get("problems", [])
         for problem in problems[1:]:
             self.stderr.write(one_sentence(Problem(**problem)))
-        if more.get("good"):
-            self.stderr.write(f"--good-only imports the {more['good']} records without a problem.")
 
 
 def _field(text: str) -> tuple[str, str]:

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotation.journeys import labelled_elsewhere
 from annotation.management.commands._escaping import CommandError, UsageError
-from annotation.management.commands._refusing import RefusingCommand
-from tableqa.readers.labels import Columns
+from annotation.management.commands._refusing import RefusingCommand, add_choices
+from tableqa.readers.labels import DUPLICATES, Columns
 from tableqa.readers.rejections import one_sentence
 
 
@@ -33,6 +33,7 @@ class Command(RefusingCommand):
             metavar="COLUMN=FIELD",
             help="map a column to a response field with another name",
         )
+        add_choices(parser, "labels")
         parser.add_argument(
             "--look", action="store_true", help="show what would be imported and write nothing"
         )
@@ -46,17 +47,24 @@ class Command(RefusingCommand):
                 raise UsageError(f"--field must be COLUMN=FIELD, not {pair!r}.")
             fields[column] = name
         columns = Columns(example=options["example"], annotator=options["annotator"], fields=fields)
-        params = {"batch": batch, "path": options["path"], "columns": columns}
+        duplicates = options["duplicates"] or DUPLICATES[0]
+        choices = labelled_elsewhere.Choices(columns, duplicates, options["good_only"])
+        params = {"batch": batch, "path": options["path"], "choices": choices}
         if options["look"]:
             checked = labelled_elsewhere.look(**params)
             for problem in checked.problems:
                 self.stdout.write(str(one_sentence(problem)))
-            if checked.problems:
+            if checked.problems and not options["good_only"]:
+                self.write_good(checked.new)
                 raise CommandError(f"No labels were imported. Lines with errors: {checked.rejected}.")
         else:
-            checked = labelled_elsewhere.write(**params, by=None, now=timezone.now())
+            now, rest = timezone.now(), options["rest"]
+            checked = labelled_elsewhere.write(**params, by=None, now=now, rest=rest)
         for note in filter(None, (checked.left_out, checked.read_as)):
             self.stdout.write(str(note))
+        if checked.repeated:
+            self.stdout.write(f"Left out because their person has another one: {checked.repeated}.")
+        self.write_rejected(checked.rejected, options["rest"])
         counts = f"Responses: {checked.new}. Annotators: {len(checked.annotators)}. Items: {checked.items}."
         end = "Dry run: no labels were imported." if options["look"] else "The labels were imported."
         self.stdout.write(f"{counts} Already imported: {checked.known}. {end}")

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
 
 from annotation.management.commands._escaping import CommandError, UsageError
-from annotation.management.commands._refusing import RefusingCommand
+from annotation.management.commands._refusing import RefusingCommand, add_choices
 from annotation.studying import yaml_file
 from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
@@ -27,6 +28,7 @@ class Command(RefusingCommand):
         parser.add_argument(
             "--write-map", type=Path, metavar="FILE", help="write the complete mapping to a new file"
         )
+        add_choices(parser, "responses and examples")
         parser.add_argument("--look", action="store_true", help="preview; import nothing")
 
     def run(self, **options: Any) -> None:
@@ -34,7 +36,13 @@ class Command(RefusingCommand):
         if not path.exists():
             raise UsageError(f"There is no file {path}.")
         mapping = mapping_file.parse(self._map(options["map"]))
+        mapping = replace(
+            mapping,
+            duplicates=options["duplicates"] or mapping.duplicates,
+            good_only=options["good_only"] or mapping.good_only,
+        )
         arguments = {"path": path, "tool": options["tool"], "mapping": mapping, "by": None, "now": now}
+        arguments["rest"] = options["rest"]
         project = self.project(options["project"])
         is_dry = options["look"] or options["write_map"]
         preview = (responses.look if is_dry else responses.write)(project=project, **arguments)
@@ -44,8 +52,13 @@ class Command(RefusingCommand):
                 file.write(yaml_file.write(mapping_file.as_data(preview.mapping)))
             self.stdout.write(f"Mapping written to {options['write_map']}. No responses were imported.")
         elif preview.problems:
-            raise CommandError(f"No responses were imported. Problems: {len(preview.problems)}.")
+            self.write_good(preview.good)
+            raise CommandError(
+                f"No responses were imported. Problems: {max(preview.rejected, len(preview.problems))}."
+            )
         else:
+            if not is_dry:
+                self.write_rejected(preview.rejected, options["rest"])
             end = "Dry run: no responses were imported." if is_dry else f"Batch: {preview.mapping.batch}."
             self.stdout.write(f"Responses: {preview.imported}. Items: {preview.items}. {end}")
 
