@@ -453,10 +453,11 @@ def change_statement(*, project: Project, statement: Mapping[str, str], by: Pers
     """What people say for the data statement, by the names of `statements.ASKED`. Raises Refused(invalid_request)."""
     said = statements.clean(statement)
     require_storable(*said.values())
-    if said == project.statement:
-        return
     with transaction.atomic():
         before = Project.objects.select_for_update(no_key=True).values("statement").get(pk=project.pk)
+        said |= {name: text for name, text in before["statement"].items() if name == statements.RESTORED}
+        if said == before["statement"]:
+            return
         Project.objects.filter(pk=project.pk).update(statement=said)
         _changed(project, "statement changed", by, now, before, {"statement": said})
     project.statement = said

@@ -40,6 +40,8 @@ from tableqa.writers import hub
 LONGEST: Final = 4_000
 DIGITS: Final = 4
 """Decimals of hours: a pilot may take seconds."""
+RESTORED: Final = "pay"
+"""Beside what people say: the pay of the release that a project was restored from, whose batches have no rates here."""
 FEWEST: Final = 3
 """A characteristic that fewer people share is not told: it might tell who they are."""
 
@@ -117,6 +119,11 @@ def clean(said: Mapping[str, object]) -> dict[str, str]:
     return _clean(said, [question.name for question in ASKED], LONGEST)
 
 
+def answers(project: Project) -> dict[str, str]:
+    """What people said, by the names of `ASKED`."""
+    return {name: text for name, text in project.statement.items() if name != RESTORED}
+
+
 def clean_characteristics(said: Mapping[str, object]) -> dict[str, str]:
     """What somebody said of themselves, by the names of `OF_ONESELF`. Raises Refused(invalid_request)."""
     return _clean(said, list(OF_ONESELF), 100)
@@ -185,18 +192,25 @@ def _at_work(batches: Sequence[Batch]) -> QuerySet[Tally, Any]:
 
 
 def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[str]:
-    """The rates that held while the batches were open, in words; where they were not the same for all, with their names."""
+    """The rates that held while the batches were open, in words; where they were not the same for all, with their names.
+
+    What the release of a restored project says comes first; its batches have no rates of their own.
+    """
+    restored: list[str] = project.statement.get(RESTORED, [])
     zone = zoneinfo.ZoneInfo(project.time_zone)
     in_force = rates.in_force(batches)
     paid: defaultdict[str, list[str]] = defaultdict(list)
     for batch in batches:
         end = min(batch.closed_at or until, until)
-        paid[_rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)].append(
-            batch.name
-        )
-    if len(paid) == 1:
+        words = _rates(in_force[batch.pk].periods(corrected=True), batch.opened_at or until, end, zone)
+        if words or not restored:
+            paid[words].append(batch.name)
+    if len(paid) == 1 and not restored:
         return [words for words in paid if words]
-    return sorted(f"{words or 'nothing'} ({', '.join(names)})" for words, names in paid.items())
+    return [
+        *restored,
+        *sorted(f"{words or 'nothing'} ({', '.join(names)})" for words, names in paid.items()),
+    ]
 
 
 def _rates(periods: Sequence[rates.InForce], begin: datetime, end: datetime, zone: zoneinfo.ZoneInfo) -> str:

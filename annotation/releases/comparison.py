@@ -68,15 +68,21 @@ def counts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Count]:
 def agreement(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Pair]:
     """The figures with a value in at least one of the manifests, in the order of their batches."""
     names = {batch["id"]: batch["name"] for batch in [*before["batches"], *after["batches"]]}
-    was, now = _defined(before), _defined(after)
+    same = release_diff.same_batches(before, after)
+    was, now = _defined(before, {}), _defined(after, same)
     return [
         Pair(names[key[0]], key[1], key[2], was.get(key), now.get(key)) for key in dict.fromkeys([*was, *now])
     ]
 
 
-def _defined(manifest: Mapping[str, Any]) -> dict[tuple[str, str, str], Mapping[str, Any]]:
+def _defined(
+    manifest: Mapping[str, Any], batches: Mapping[str, str]
+) -> dict[tuple[str, str, str], Mapping[str, Any]]:
     return {
-        (figure["batch"], figure["measure"], figure["statistic"]): figure
+        (batches.get(figure["batch"], figure["batch"]), figure["measure"], figure["statistic"]): {
+            **figure,
+            "batch": batches.get(figure["batch"], figure["batch"]),
+        }
         for figure in agreement_of(manifest)
         if figure["value"] is not None
     }

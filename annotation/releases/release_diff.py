@@ -1,4 +1,8 @@
-"""What differs between two releases, record by record: needs no database."""
+"""What differs between two releases, record by record: needs no database.
+
+A restored copy on the server of its original has other ids: where the releases share no batch, batches are matched by
+name, and what they hold by batch, example, person and number.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.releases.release_files import OWN_FORMATS, format_of, formats_of, read_manifest, records
-from tableqa.canonical import digest
+from tableqa.canonical import canonical, digest
 from tableqa.on_disk import Shelf
 from tableqa.writers import hub
 
@@ -62,12 +66,12 @@ def diff_releases(before: Path, after: Path) -> ReleaseDiff:
     one, other = read_manifest(before), read_manifest(after)
     in_folders = one["layout"] != other["layout"]
     was, now = _names(one, in_folders), _names(other, in_folders)
-    files = []
+    ids, files = _same_ids(before, after, one, other), []
     for name in sorted(was.keys() | now.keys()):
         path_was, path_now = was.get(name, name), now.get(name, name)
         if one["files"].get(path_was) == other["files"].get(path_now):
             continue
-        found = _file(name, before / path_was, after / path_now)
+        found = _file(name, before / path_was, after / path_now, ids)
         if not found.empty:
             format = format_of(path_now, other) if name in now else format_of(path_was, one)
             files.append(replace(found, format=format))
@@ -101,8 +105,12 @@ def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]
         if count_was != count_now:
             yield f"{name}: {count_was} -> {count_now}"
     names = {batch["id"]: batch["name"] for batch in [*one["batches"], *other["batches"]]}
+    same = same_batches(one, other)
     figures = [
-        {(f["batch"], f["measure"], f["statistic"]): f["value"] for f in manifest["agreement"]}
+        {
+            (same.get(f["batch"], f["batch"]), f["measure"], f["statistic"]): f["value"]
+            for f in manifest["agreement"]
+        }
         for manifest in (one, other)
     ]
     for figure in sorted(figures[0].keys() | figures[1].keys()):
@@ -112,18 +120,74 @@ def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]
             yield f"{statistic} of {measure} in {names[batch]}: {value_was} -> {value_now}"
 
 
-def _file(name: str, before: Path, after: Path) -> FileDiff:
-    was, now = _records(before), _records(after)
+def same_batches(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, str]:
+    """By the ids of the batches of the second manifest, those of the first, where they share none: by name."""
+    ids = {batch["name"]: batch["id"] for batch in one["batches"]}
+    if {batch["id"] for batch in other["batches"]} & set(ids.values()):
+        return {}
+    return {batch["id"]: ids[batch["name"]] for batch in other["batches"] if batch["name"] in ids}
+
+
+def _same_ids(before: Path, after: Path, one: Mapping[str, Any], other: Mapping[str, Any]) -> Shelf[str, str]:
+    """By the ids of the second release, those of the first for the same things; none where both have the same ids."""
+    ids: Shelf[str, str] = Shelf()
+    if same := same_batches(one, other):
+        known: Shelf[str, str] = Shelf()
+        known.update(_contents(before, {batch: batch for batch in same.values()}))
+        ids.update((id, known[name]) for name, id in _contents(after, same) if name in known)
+        ids.update(same)
+    return ids
+
+
+def _contents(folder: Path, batches: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and id of each item, response, outcome, proposal and try of these batches. The name has no id of theirs."""
+    items: Shelf[str, str] = Shelf()
+    numbers: Shelf[str, int] = Shelf()
+    for file in ("sources", "annotations", "decisions", "proposals", "tries"):
+        path = folder / f"{file}.jsonl"
+        for record in records(path) if path.is_file() else ():
+            item = record.get("item") or (record["id"] if record.get("kind") == "item" else None)
+            if item is None:
+                continue
+            if record.get("batch") in batches and item not in items:
+                items[item] = canonical([batches[record["batch"]], record["source"], record["example"]])
+                yield items[item], item
+            for inner in (record, *record.get("outcomes", ())):
+                if item not in items or inner.get("id", item) == item:
+                    continue
+                about = canonical([items[item], file, record.get("annotator"), record.get("revision")])
+                numbers[about] = numbers.get(about, 0) + 1
+                yield f"{about} {numbers[about]}", inner["id"]
+
+
+def _translated(value: Any, ids: Mapping[str, str]) -> Any:
+    """A record with the ids of the other release. Releases sort lists of ids."""
+    if isinstance(value, str):
+        return ids.get(value, value)
+    if isinstance(value, Mapping):
+        return {name: _translated(inner, ids) for name, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    found = [_translated(inner, ids) for inner in value]
+    return sorted(found) if found != value and all(isinstance(one, str) for one in found) else found
+
+
+def _file(name: str, before: Path, after: Path, ids: Mapping[str, str]) -> FileDiff:
+    was, now = _records(before, {}), _records(after, ids)
     added = tuple(key for key in now if key not in was)
     removed = tuple(key for key in was if key not in now)
     changed = tuple(key for key, record in now.items() if was.get(key, record) != record)
-    moved = not (added or removed) and any(one != other for one, other in zip(was, now, strict=True))
+    # Some files are in the order of their ids.
+    moved = not (added or removed or ids) and any(one != other for one, other in zip(was, now, strict=True))
     examples = {key: now[key][1:] for key in (*added, *changed)} | {key: was[key][1:] for key in removed}
     return FileDiff(name, added, removed, changed, moved, examples)
 
 
-def _records(path: Path) -> Shelf[str, tuple[str, ...]]:
-    """Of each record its digest and its examples, by what names it within its file; none where there is no such file."""
+def _records(path: Path, ids: Mapping[str, str]) -> Shelf[str, tuple[str, ...]]:
+    """Of each record its digest and its examples, by what names it within its file; none where there is no such file.
+
+    ids: of this release, and of the other for the same things
+    """
     found: Shelf[str, tuple[str, ...]] = Shelf()
     if not path.is_file():
         return found
@@ -132,6 +196,7 @@ def _records(path: Path) -> Shelf[str, tuple[str, ...]]:
         found["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
         return found
     for number, record in enumerate(records(path), start=1):
+        record = _translated(record, ids) if ids else record
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
         name = record.get("id") or record.get("digest") or record.get("item") or record.get("name")
         if "example_id" in record:  # LFTQA-Eval's own files

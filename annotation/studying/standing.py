@@ -35,7 +35,7 @@ from annotation.models import (
     Source,
     Tally,
 )
-from annotation.money import ledger
+from annotation.money import ledger, statements
 from annotation.roles import Role
 from annotation.studying.guideline_examples import ItemState
 from annotation.studying.study import (
@@ -178,7 +178,7 @@ def of_project(
         model_budget=project.model_budget,
         release=project.release,
         consent=_consent(project),
-        statement=project.statement,
+        statement=statements.answers(project),
         people=(*members, *asked),
         sources=tuple(map(_source, sources)),
         task_types={name: row.data for name, row in defining.newest(project).items()},

@@ -26,6 +26,7 @@ from django.utils.translation import gettext_noop
 from annotation import bulk, events, jobs, sandbox, uploads
 from annotation.journeys.restoring.responses import Decisions
 from annotation.models import Batch, Example, Job, Person, Project, Source, Upload
+from annotation.money import statements
 from annotation.refusals import Refused, refuse
 from annotation.releases import checked_release, release_files
 from annotation.releases.checked_release import CheckedRelease
@@ -191,7 +192,8 @@ def _publish(
     options: dict[str, Any] = {"formats": release_files.formats_of(manifest)}
     options |= {"mix": mix["seed"]} if mix else {}
     options |= {"purpose": purpose} if purpose else {}
-    statement = manifest.get("statement", {}).get("said", {})
+    stated = manifest.get("statement", {})
+    statement = {**stated.get("said", {}), statements.RESTORED: stated.get("pay")}
     with pages.page():
         Source.objects.filter(project=project).update(ready_at=now)
         Batch.objects.filter(project=project).update(opened_at=F("made_at"), paused_at=F("made_at"))
