@@ -201,6 +201,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.sub_path.WithoutPrefix",  # before everything that looks at the path
     "config.observing.Observed",  # around everything: what was refused is noted, too
     "config.csp.ContentSecurityPolicy",  # outermost: static files and refusals carry the policy too
     "django.middleware.security.SecurityMiddleware",

@@ -80,6 +80,39 @@ def strings(data: Any) -> Iterator[str]:
         yield data
 
 
+@pytest.mark.parametrize("address", ["/askew/", "/askew/sign-in/", "/askew/api/projects/", "/askew/healthz"])
+def test_a_proxy_that_keeps_the_path_gets_the_same_answers(world: World, below: None, address: str) -> None:
+    given = [
+        Client(headers={"host": "example.org"}).get(path)
+        for path in (address.removeprefix("/askew"), address)
+    ]
+
+    assert [one.status_code for one in given] == [given[0].status_code] * 2
+    assert given[0].status_code != 404
+    assert given[0].headers.get("Location") == given[1].headers.get("Location")
+
+
+def test_static_files_come_through_a_proxy_that_keeps_the_path(below: None) -> None:
+    path = "/static/askew/time-zone.js"
+
+    given = [Client(headers={"host": "example.org"}).get(f"{prefix}{path}") for prefix in ("", "/askew")]
+
+    assert [one.status_code for one in given] == [200, 200]
+
+
+def test_a_page_below_a_path_that_an_address_of_ours_begins_with_stays(
+    world: World, below: None, settings: Any
+) -> None:
+    settings.FORCE_SCRIPT_NAME = "/projects"
+    set_script_prefix("/projects/")
+    client = Client(headers={"host": "example.org"})
+    client.force_login(world.mara)
+
+    answers = [client.get(path) for path in ("/projects/films/", "/projects/projects/films/")]
+
+    assert [one.status_code for one in answers] == [200, 200]
+
+
 def test_every_page_and_every_redirect_stays_below_the_path(world: World, below: None) -> None:
     things = make_things(world)
     wrong, pages, redirects = [], 0, 0
