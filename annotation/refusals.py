@@ -36,6 +36,7 @@ STATUS: Final[dict[str, int]] = {
     "invitation_expired": 410,
     "crowd_closed": 410,
     "crowd_taken": 409,
+    "crowd_not_admitted": 403,
     "still_involved": 409,
     "no_member": 409,
     "predictor_failed": 503,

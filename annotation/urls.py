@@ -104,6 +104,7 @@ urlpatterns = [
     path("projects/<slug:slug>/crowd/", crowd.links, name="crowd_links"),
     path("projects/<slug:slug>/crowd/<str:public_id>/", crowd.link, name="crowd_link"),
     path("projects/<slug:slug>/crowd/<str:public_id>/close/", crowd.close, name="crowd_close"),
+    path("projects/<slug:slug>/crowd/<str:public_id>/admit/", crowd.admit, name="crowd_admit"),
     path(
         "projects/<slug:slug>/crowd/<str:public_id>/entries/<int:pk>/back/",
         crowd.let_back,

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -18,7 +19,8 @@ from annotation import access, visibility
 from annotation.api.views import valid
 from annotation.help import model_accuracy
 from annotation.journeys import assigning, changing
-from annotation.models import Batch, Membership, Person, Source
+from annotation.models import Batch, CrowdLink, Membership, Person, Source
+from annotation.people import crowd
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import changeable
@@ -259,3 +261,34 @@ def _people(batch: Batch, pseudonyms: list[str]) -> list[Person]:
     if unknown := [one for one in pseudonyms if one not in known]:
         refuse("invalid_request", f"{unknown[0]} is not in this project.")
     return [known[one] for one in pseudonyms]
+
+
+class AdmissionRequest(serializers.Serializer[Any]):
+    """Who may enter by a crowd link. What is left out stays."""
+
+    signed = serializers.BooleanField(required=False, help_text="True creates a key; older ones end.")
+    participants = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="The ids that may enter; [] is everybody."
+    )
+
+
+class Admission(APIView):
+    """Who may enter by a crowd link."""
+
+    @extend_schema(request=AdmissionRequest, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Let only signed or listed ids enter. `key` is a new key, shown once; `participants` the number of listed ids."""
+        actor = access.actor(request)
+        project = access.project(actor, slug, Permission.INVITE)
+        data, now, reply = valid(AdmissionRequest, request), timezone.now(), dict[str, Any]()
+        link = CrowdLink.objects.filter(project=project, public_id=public_id).first()
+        if link is None:
+            raise Http404(access.NOT_HERE)
+        if "participants" in data:
+            ids = data["participants"]
+            reply["participants"] = crowd.limit_to(link=link, participants=ids, by=actor.person, now=now)
+        if "signed" in data:
+            reply["key"] = crowd.require_signatures(
+                link=link, by=actor.person, now=now, wanted=data["signed"]
+            )
+        return Response(reply)

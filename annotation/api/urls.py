@@ -63,6 +63,11 @@ urlpatterns = [
     path("batches/<str:public_id>/change/", sharing.Change.as_view(), name="api_batch_change"),
     path("batches/<str:public_id>/accounts/", sharing.Accounts.as_view(), name="api_batch_accounts"),
     path("batches/<str:public_id>/shares/", sharing.Move.as_view(), name="api_batch_shares"),
+    path(
+        "projects/<slug:slug>/crowd/<str:public_id>/admission/",
+        sharing.Admission.as_view(),
+        name="api_crowd_admission",
+    ),
     path("projects/<slug:slug>/uploads/", imports.Uploads.as_view(), name="api_uploads"),
     path("projects/<slug:slug>/sources/", imports.Sources.as_view(), name="api_sources"),
     path("uploads/<str:public_id>/", imports.UploadSlice.as_view(), name="api_upload"),

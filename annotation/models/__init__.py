@@ -1,7 +1,7 @@
 """Every database table of Askew, by what it is about."""
 
 from annotation.models.attempts import Attempts
-from annotation.models.crowd import CrowdEntry, CrowdLink
+from annotation.models.crowd import CrowdEntry, CrowdLink, ListedParticipant
 from annotation.models.events import Event
 from annotation.models.explorer import IndexedItem, ResponseFact, SearchIndex
 from annotation.models.item_actions import ItemAction, ItemChange

@@ -8,7 +8,9 @@ more items than they answered; after a failed qualification the code for being s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,6 +19,7 @@ from urllib.parse import quote, urlsplit
 from django.core import signing
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Sum
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext, gettext_noop
 
 from annotation import events
@@ -26,6 +29,7 @@ from annotation.models import (
     Batch,
     CrowdEntry,
     CrowdLink,
+    ListedParticipant,
     Membership,
     Person,
     Project,
@@ -46,6 +50,10 @@ LONGEST_ID = 200
 WAY_BACK = timedelta(days=7)
 """How long a link by which a manager lets somebody back in can be used."""
 SALT = "annotation.crowd.way_back"
+KEY_SALT = "annotation.crowd.key"
+SIGNATURE = "signature"
+"""The query parameter with the HMAC-SHA256 of the person's id, in hexadecimal digits."""
+MOST_LISTED = 10_000
 ASK_THE_RESEARCHERS = gettext_noop(
     "Contact the researchers through the platform you came from. They can send you a return link."
 )
@@ -53,11 +61,15 @@ ASK_THE_RESEARCHERS = gettext_noop(
 
 @dataclass(frozen=True)
 class Ids:
-    """What a platform calls somebody, the study and the session. Not shown where an error shows its values."""
+    """What a platform calls somebody, the study and the session. Not shown where an error shows its values.
+
+    `signature` is that of the person's id, where the link has one.
+    """
 
     person: str = field(repr=False)
     study: str = field(default="", repr=False)
     session: str = field(default="", repr=False)
+    signature: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -148,6 +160,69 @@ def close_link(*, link: CrowdLink, by: Person, now: datetime) -> None:
             events.log(link, "open", "closed", by=by, now=now)
 
 
+def require_signatures(*, link: CrowdLink, by: Person, now: datetime, wanted: bool = True) -> str:
+    """Let only people with signed ids enter from now on. Returns a new key; older ones end. "" where not `wanted`."""
+    with transaction.atomic():
+        link.refresh_from_db(fields=["key_number"], from_queryset=CrowdLink.objects.select_for_update())
+        link.is_signed, link.key_number = wanted, link.key_number + wanted
+        link.save(update_fields=["is_signed", "key_number"])
+        events.log(link, "", "key created" if wanted else "signatures ended", by=by, now=now)
+    return key_of(link) if wanted else ""
+
+
+def key_of(link: CrowdLink) -> str:
+    """The key of signatures: it follows from SECRET_KEY, and is in no table and no backup."""
+    return salted_hmac(KEY_SALT, f"{link.public_id} {link.key_number}", algorithm="sha256").hexdigest()
+
+
+def limit_to(*, link: CrowdLink, participants: Iterable[str], by: Person, now: datetime) -> int:
+    """Let only these ids enter from now on; without any, everybody. Returns their number. Raises Refused."""
+    ids = {id for one in participants if (id := one.strip())}
+    require_storable(*ids)
+    if len(ids) > MOST_LISTED or any(len(id) > LONGEST_ID for id in ids):
+        refuse(
+            "invalid_request",
+            "List at most {most} ids, each with at most {longest_id} characters.",
+            most=MOST_LISTED,
+            longest_id=LONGEST_ID,
+        )
+    with transaction.atomic():
+        link.is_limited = bool(ids)
+        link.save(update_fields=["is_limited"])
+        link.listed.all().delete()
+        rows = [ListedParticipant(link=link, digest=_digest(link, id)) for id in sorted(ids)]
+        ListedParticipant.objects.bulk_create(rows)
+        events.log(link, "", "participants listed" if ids else "list ended", by=by, now=now)
+    return len(ids)
+
+
+def _digest(link: CrowdLink, id: str) -> str:
+    return hashlib.sha256(f"{link.public_id} {id}".encode()).hexdigest()
+
+
+def forget_listed(entry: CrowdEntry) -> None:
+    """Take the id of an entry off the list of its link."""
+    entry.link.listed.filter(digest=_digest(entry.link, entry.external_id)).delete()
+
+
+def require_admitted(link: CrowdLink, ids: Ids) -> None:
+    """Raises Refused (crowd_not_admitted) for an id that is not signed or not listed, where the link asks for that.
+
+    An id that is still to be entered on the page is checked then.
+    """
+    if link.is_signed:
+        expected = hmac.new(key_of(link).encode(), ids.person.encode(), hashlib.sha256).hexdigest()
+        if not constant_time_compare(expected, ids.signature.lower()):
+            raise _not_admitted(gettext("The id in this link is missing or has no valid signature."))
+    if link.is_limited and ids.person and not link.listed.filter(digest=_digest(link, ids.person)).exists():
+        raise _not_admitted(gettext("This id is not on the list of participants of this study."))
+
+
+def _not_admitted(why: str) -> Refused:
+    open_it = gettext("Open the study on the platform with the account that was invited.")
+    return Refused("crowd_not_admitted", f"{why} {open_it} {gettext(ASK_THE_RESEARCHERS)}")
+
+
 def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
     """A token for the way back, for somebody who lost their session. Their older sessions end with it.
 
@@ -193,6 +268,7 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
         name: query.get(parameter, "").strip() if parameter else ""
         for name, parameter in link.parameters.items()
     }
+    found["signature"] = query.get(SIGNATURE, "").strip()
     require_storable(*found.values())
     for value in found.values():
         if len(value) > LONGEST_ID:
@@ -213,10 +289,13 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
 def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) -> Person:
     """The person behind these ids: a new annotator of the project at first, the same one in their own session after.
 
-    `person` is who is signed in in this browser. Raises Refused: invalid_request, crowd_closed, crowd_taken.
+    `person` is who is signed in in this browser. Raises Refused: invalid_request, crowd_closed, crowd_taken,
+    crowd_not_admitted.
     """
     if not ids.person:
         refuse("invalid_request", "Enter the id that your platform gave you.")
+    if person is None:
+        require_admitted(link, ids)
     try:
         with transaction.atomic():
             # Entries of one link take turns: the cap is exact.

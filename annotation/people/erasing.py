@@ -40,7 +40,7 @@ from annotation.models import (
     Telling,
     Try,
 )
-from annotation.people import accounts
+from annotation.people import accounts, crowd
 
 MOST_TEXTS: Final = 20
 
@@ -95,6 +95,8 @@ def erase(*, person: Person, by: Person, now: datetime) -> None:
         Invitation.objects.filter(accepted_by=person).update(name="")
         names = list(Person.objects.values_list(*COLUMNS).get(pk=person.pk))
         Names(names).take_out_of(list(_projects(person)))
+        for entry in CrowdEntry.objects.filter(person=person).select_related("link"):
+            crowd.forget_listed(entry)
         # The id makes way for something that is nobody's, and stays one of a kind within its link.
         CrowdEntry.objects.filter(person=person).update(
             external_id=Concat(Value("erased "), Cast(F("pk"), models.CharField())),

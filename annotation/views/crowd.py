@@ -63,6 +63,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
             return _quiet(redirect("project", link.project.slug))
         if not _inside(person, link):
             crowd.require_open(link, now=timezone.now())
+            crowd.require_admitted(link, ids)
     except Refused as refused:
         away = render(
             request,
@@ -77,6 +78,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
         for what, parameter in link.parameters.items()
         if parameter
     ]
+    fields += [{"name": crowd.SIGNATURE, "value": ids.signature}] * bool(ids.signature)
     return _quiet(render(request, "crowd/enter.html", {"link": link, "fields": fields}))
 
 
@@ -183,6 +185,25 @@ def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
 
 
 @page("POST")
+def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
+    """Let only signed or listed ids enter. A new key is shown once."""
+    found, by, now = _link(request, slug, public_id), request.user, timezone.now()
+    with refusals_to(request):
+        if "participants" in request.POST:
+            ids = str(request.POST["participants"]).split("\n")
+            number = crowd.limit_to(link=found, participants=ids, by=by, now=now)
+            text = gettext("Participants who may enter: {number}").format(number=number)
+            messages.success(
+                request, text if number else gettext("The list of participants is empty: all may enter.")
+            )
+        elif "signed" in request.POST:
+            wanted = request.POST["signed"] == "yes"
+            if key := crowd.require_signatures(link=found, by=by, now=now, wanted=wanted):
+                return keep_to_yourself(_shown(request, found, key=key))
+    return redirect("crowd_link", slug, public_id)
+
+
+@page("POST")
 def let_back(request: PageRequest, slug: str, public_id: str, pk: int) -> HttpResponseBase:
     """A way back in for one of them. It is shown once."""
     found = _link(request, slug, public_id)
@@ -219,12 +240,15 @@ def _shown(request: PageRequest, found: Any, **more: Any) -> HttpResponse:
     if "PROLIFIC_PID" in found.parameters.values():
         # Prolific fills these in where a study's address has them.
         address += "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in found.parameters.values() if name)
+    if found.is_signed:
+        address += f"{'&' if '?' in address else '?'}{crowd.SIGNATURE}=HMAC"
     entries = CrowdEntry.objects.filter(link=found).select_related("person").order_by("-entered_at", "-pk")
     context = {
         "project": found.project,
         "link": found,
         "address": address,
         "entries": cut(request, entries),
+        "listed": found.listed.count() if found.is_limited else 0,
         "open": found.closed_at is None and timezone.now() < found.expires_at,
     }
     return render(request, "crowd/link.html", {**context, **more})

@@ -277,6 +277,7 @@ PAGES: dict[str, Row] = {
     "crowd_links": (the_project, MANAGE, MANAGE),
     "crowd_link": (a_crowd_link, MANAGE, None),
     "crowd_close": (a_crowd_link, None, MANAGE),
+    "crowd_admit": (a_crowd_link, None, MANAGE),
     "crowd_let_back": (a_crowd_entry, None, MANAGE),
     "project_new": (nothing, MANAGE | {"otto"}, MANAGE | {"otto"}),
     "project": (the_project, MEMBERS, None),
@@ -515,6 +516,9 @@ API: dict[str, dict[str, Call]] = {
             MANAGE,
             Permission.SET_UP,
         )
+    },
+    "api_crowd_admission": {
+        "post": (a_crowd_link, {"participants": ["ann"]}, MANAGE, Permission.INVITE),
     },
     "api_uploads": {
         "post": (the_project, {"name": "own.csv", "size": 3}, MANAGE, Permission.IMPORT),
