@@ -17,7 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from annotation.journeys import setting_up
-from annotation.models import Batch, Item, Membership, Person, Project
+from annotation.models import Batch, Gold, Item, Membership, Person, Project
 from annotation.quality import consenting, guidance
 from annotation.roles import Permission, Role
 from annotation.work import gates, practising
@@ -48,12 +48,14 @@ def simulate(
 ) -> dict[str, dict[str, int]]:
     """Work the batch to its end with `annotators` people, turn by turn. Returns counts by name.
 
-    They first meet the entry requirements that need no items: consent, guidelines, practice. A qualification batch they work
-    like any other. Without `url` the requests go to the application inside this process, through every layer a
+    They first meet the entry requirements: consent, guidelines, practice, and the qualification batch, which they answer as
+    its gold expects. Without `url` the requests go to the application inside this process, through every layer a
     request over the network goes through. Raises httpx.HTTPError when the server fails.
     """
     people = people_of(batch.project, annotators, now)
-    crew = []
+    required, crew = batch.requires, list[Simulated]()
+    if required is not None and required.opened_at is not None and required.closed_at is None:
+        simulate(batch=required, annotators=annotators, seed=seed, accuracy=accuracy, now=now, url=url)
     with _clients(url, len(people)) as clients, ExitStack() as tokens:
         for number, (person, client) in enumerate(zip(people, clients, strict=True)):
             meet_requirements(person=person, batch=batch, now=now)
@@ -140,7 +142,10 @@ def _turn(one: Simulated, batch: Batch, seed: int, accuracy: float) -> None:
     assignment = found.json()
     item, key = _item(assignment), f"{seed}:{_identity(assignment, batch)}"
     truth, rng = random.Random(f"truth:{key}"), random.Random(f"person {one.number}:{key}")
-    data = batch.task().simulate(item, rng, accuracy, truth)
+    if batch.purpose == Batch.Purpose.QUALIFICATION:  # like a practice set
+        data = Gold.objects.get(item__public_id=assignment["item"], item__batch=batch).expected["data"]
+    else:
+        data = batch.task().simulate(item, rng, accuracy, truth)
     envelope = {key: assignment[key] for key in ("type", "variant", "version", "base")} | {"data": data}
     here = f"/api/assignments/{assignment['id']}"
     answer = one.client.post(f"{here}/submit/", json={"response": envelope})
