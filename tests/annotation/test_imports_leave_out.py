@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -356,3 +357,32 @@ class TestResponsesWithAProblem:
         printed = capsys.readouterr().out
         assert f"Left out because of problems: 3. They are in {rest}." in printed
         assert sorted(stored()) == ["extraction", "reasoning"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig", "cp1252"])
+def test_labels_in_other_encodings_are_read(world: World, tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes((HEADER + "nu-0,Jörg Müller,extraction\nnu-1,Jörg Müller,reasoning\n").encode(encoding))
+
+    checked = labelled_elsewhere.look(batch=world.batch(overlap=1), path=path)
+
+    assert (dict(checked.annotators), checked.problems) == ({"Jörg Müller": 2}, [])
+
+
+def test_labels_that_are_no_text_are_refused_in_plain_words(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(bytes(range(256)) * 4)
+
+    with pytest.raises(Refused) as refused:
+        labelled_elsewhere.look(batch=world.batch(overlap=1), path=path)
+
+    assert not re.search(r"codec|decode|invalid start byte|0x", str(refused.value.detail))
+    assert "labels.csv" in str(refused.value.detail)
+
+
+def test_a_task_id_twice_makes_two_examples_and_speaks_of_no_slots(world: World, tmp_path: Path) -> None:
+    twice = [task(1, annotation("ann", choice("label", value))) for value in ("extraction", "reasoning")]
+
+    preview = write(world, label_studio(tmp_path, *twice), task_type="question_type")
+
+    assert (preview.imported, preview.items, preview.problems) == (2, 2, [])
