@@ -109,8 +109,9 @@ def _storable(task: Task, rejected: list[Rejected]) -> Task:
         if reason := unstorable_part([given.id, values]) or unstorable_part(given.person, NAMES):
             what = phrase("the response contains {reason}", reason=reason)
             held = printable("; ".join(f"{name}: {value}" for name, value in values.items()))[:80]
-            located = joined([location(task.id, given.id, given.person), what, held], by=": ")
-            rejected.append(Rejected(given.place.error(located, _CORRECT), record_of(task.id, given)))
+            where = location(task.id, given.id, given.person)
+            error = given.place.error(joined([where, what, held], by=": "), _CORRECT)
+            rejected.append(Rejected(error, record_of(task.id, given)))
             continue
         person, place = (
             normal(printable(given.person)),
