@@ -32,11 +32,15 @@ def definition(draw: random.Random) -> dict[str, Any]:
 def field_of(draw: random.Random, name: str, above: list[dict[str, Any]]) -> dict[str, Any]:
     first = not above
     type = draw.choice(
-        ["choice", "scale"] if first else ["choice", "choice", "multi_choice", "scale", "rank", "text"]
+        ["choice", "scale"]
+        if first
+        else ["choice", "choice", "multi_choice", "scale", "number", "rank", "text"]
     )
     field: dict[str, Any] = {"name": name, "type": type}
     if type == "scale":
         field |= {"min": draw.randint(-2, 1), "max": draw.randint(3, 12)}
+    elif type == "number":
+        field |= {"min": -2} if draw.random() < 0.5 else {}
     elif type != "text":
         of_answers = draw.random() < 0.2
         field |= {"of": "answers"} if of_answers else {"options": draw.sample(OPTIONS, draw.randint(2, 5))}
@@ -72,6 +76,8 @@ def entered(draw: random.Random, field: Mapping[str, Any]) -> Any:
     """What somebody left in a field of the page, be it hidden or not."""
     if field["type"] == "text":
         return draw.choice(TEXTS)
+    if field["type"] == "number":
+        return draw.choice(["", "1.5", "-2", "7"])
     values = list(ITEM.example.answers) if field["type"] == "rank" and "of" in field else values_of(field)
     if field["type"] == "rank":
         ranks = draw.sample(values, len(values))

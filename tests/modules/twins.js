@@ -103,13 +103,13 @@ const FUNCTIONS = {
 const form = process.argv[2] === "forms" ? new (await import("jsdom")).JSDOM("<form></form>").window.document.querySelector("form") : null;
 
 function fill(field, value) {
-  if (field.localName === "textarea") field.value = value;
+  if (field.dataset.kind === "text") field.value = value;
   field.querySelectorAll("select").forEach((select, place) => { select.value = value[place] ?? ""; });
   field.querySelectorAll("input").forEach((input) => { input.checked = [value].flat().includes(input.value); });
 }
 
 const valueOf = (field) => {
-  if (field.localName === "textarea") return field.value;
+  if (field.dataset.kind === "text") return field.value;
   const values = [...field.querySelectorAll("input:checked, select")].map(({ value }) => value).filter(Boolean);
   return field.dataset.kind === "choice" ? values[0] ?? "" : values;
 };
