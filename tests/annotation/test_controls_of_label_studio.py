@@ -208,3 +208,25 @@ def test_a_configuration_that_is_no_xml_is_refused(world: World, tmp_path: Path,
 
     with pytest.raises(Refused, match=r"config\.xml.*cannot be read.*labeling configuration"):
         look(world, tmp_path)
+
+
+def test_an_export_of_regions_alone_is_refused_with_their_names(world: World, tmp_path: Path) -> None:
+    box = {"from_name": "box", "type": "rectangle", "value": {"x": 1, "y": 1, "width": 2, "height": 3}}
+
+    with pytest.raises(Refused, match=r"Not read: values of the field box \(rectangle\) \(1\)"):
+        look(world, label_studio(tmp_path, task(1, annotation(1, box))))
+
+
+def test_options_that_differ_in_unicode_form_are_one(world: World, tmp_path: Path) -> None:
+    label_studio(
+        tmp_path, task(1, annotation(1, choice("tone", "é")), annotation(2, choice("tone", "e\u0301")))
+    )
+    config = (
+        '<View><Choices name="tone" toName="q"><Choice value="e\u0301"/><Choice value="x"/></Choices></View>'
+    )
+    (tmp_path / "export.xml").write_text(config, "utf-8")
+
+    write(world, tmp_path)
+
+    assert fields()["tone"]["options"] == ["é", "x"]
+    assert [data["tone"] for _, data in labels()] == ["é", "é"]
