@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from annotation.journeys import adjudicating
+from annotation.journeys import adjudicating, releasing
 from annotation.models import Annotation, Decision, Gold
 from annotation.quality import agreement
+from annotation.releases import release_files
 from tests.annotation.cast import World
 from tests.annotation.test_defined_answers import released
 from tests.annotation.test_defining import LATER, batch_of, define, manager, say
@@ -33,6 +34,9 @@ def test_numbers_are_decided_measured_and_released(world: World, tmp_path: Path)
     page = manager(world).get(f"/items/{batch.items.get().public_id}/story/").content.decode()
     assert "-1.25" in page
     assert released(world, tmp_path / "release")
+    hub = tmp_path / "hub"
+    releasing.make_release(project=world.project, name="v2", format="hf", by=world.rea, now=LATER, out=hub)
+    assert release_files.verify(hub)
 
 
 def test_a_number_is_typed_and_has_a_point_in_every_language(world: World) -> None:
