@@ -118,12 +118,13 @@ def _storable(task: Task, rejected: list[Rejected]) -> Task:
             replace(given.place, file=Path(given.place.file.name)),
         )
         responses.append(replace(given, place=place, person=person, id=printable(given.id), values=values))
-    about = [task.id, task.task_type, task.terms, task.definition, *(one.model for one in task.predictions)]
+    about = [task.id, task.task_type, task.terms, task.definition, task.schema]
+    about += [one.model for one in task.predictions]
     if reason := unstorable_part(about):
         error = task.data.place.error(phrase("the task contains {reason}", reason=reason), _CORRECT)
         rejected.append(Rejected(error, {"task": task.id, **task.data.value}))
         terms, definition = printable_in(task.terms), printable_in(task.definition)
-        task = replace(task, task_type="", terms=terms, definition=definition, predictions=())
+        task = replace(task, task_type="", terms=terms, definition=definition, predictions=(), schema={})
         responses = []
     return replace(task, responses=responses, schema={name: normal(one) for name, one in task.schema.items()})
 

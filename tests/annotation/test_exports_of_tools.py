@@ -97,6 +97,16 @@ def test_metadata_that_a_field_hides_and_unknown_questions_are_counted(world: Wo
     assert [data for _, data in labels()] == [{"kind": "read", "names": "[]"}]
 
 
+def test_an_option_that_cannot_be_stored_is_a_problem(world: World, tmp_path: Path) -> None:
+    folder = shutil.copytree(EXPORTS / "argilla", tmp_path / "dataset")
+    settings = folder / ".argilla" / "settings.json"
+    settings.write_text(settings.read_text("utf-8").replace('"unsure"', '"un\\u0000sure"'), "utf-8")
+
+    problems = look(world, folder, "argilla").problems
+
+    assert [problem.what for problem in problems] == ["record 1: the task contains a NUL character"]
+
+
 def test_a_zip_file_of_an_argilla_dataset_is_read_as_its_folder(world: World, tmp_path: Path) -> None:
     path = zipped(EXPORTS / "argilla", tmp_path / "dataset.zip")
 
