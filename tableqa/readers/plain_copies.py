@@ -12,6 +12,7 @@ from tableqa.language import phrase, reason_of
 from tableqa.readers.archive import MOST_UNPACKED, named
 from tableqa.readers.letters import Guess, encoding_by_letters
 from tableqa.readers.reader import ReaderError, start_of
+from tableqa.readers.reading_options import option
 from tableqa.readers.record_forms import is_json
 from tableqa.readers.text_form import checked_encoding, known_or_sample, text_lines
 
@@ -66,8 +67,13 @@ def _json_encoding(path: Path, encoding: str) -> str:
     """Python's name of the encoding of a JSON file; "" for UTF-8, and where reading has to say what is wrong."""
     try:
         known = known_or_sample(path)
-    except ReaderError:
-        return checked_encoding(path, encoding) if encoding else ""
+    except ReaderError as error:
+        if encoding:
+            return checked_encoding(path, encoding)
+        if "characters" in error.ways:
+            raise
+        return ""
     if isinstance(known, Guess):
-        return known.encoding if known.encoding.startswith("utf-16") or known.encoding == "utf-32" else ""
+        is_plain = known.encoding in ("utf-8", "utf-8-sig") and not option("characters")
+        return "" if is_plain else known.encoding
     return checked_encoding(path, encoding) if encoding else encoding_by_letters(known).encoding

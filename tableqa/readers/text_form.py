@@ -220,9 +220,11 @@ def known_or_sample(path: Path, is_page: bool = False) -> Guess | bytes:
     in_utf8 = len(_IN_UTF8.findall(sample))
     if in_utf8 and in_utf8 >= len(_NOT_ASCII.findall(_IN_UTF8.sub(b"", sample))):
         what = phrase("the file is UTF-8 but for some bytes, the first of them in this line")
+        if option("characters"):
+            return Guess("utf-8", True)
         damaged = ReaderError(path, line, what, *_NAME_ENCODING)
         damaged.ways = {"encoding": [encoding_by_letters(sample).encoding]}
-        raise damaged
+        raise offering(damaged, "characters", "replaced")
     stated = _stated_encoding(start) if is_page else ""
     return Guess(stated, True) if stated else sample
 
@@ -302,7 +304,11 @@ def text_lines(path: Path, encoding: str, comments: int = 0) -> Iterator[str]:
     number = 1
     try:
         # The ends stay as they are: a field in quotes may hold them.
-        with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
+        codec, errors = (
+            {"utf-8": "utf-8-sig"}.get(encoding, encoding),
+            "replace" if option("characters") else None,
+        )
+        with path.open(encoding=codec, errors=errors, newline="") as file:
             while line := file.readline(MAX_TABLE_BYTES + 1):
                 if len(line) > MAX_TABLE_BYTES:
                     what = phrase(

@@ -254,6 +254,20 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         AB,
     ),
     (
+        "all files of questions",
+        "q.zip",
+        archive(q__csv=QUESTIONS, r__csv=QUESTIONS.replace(b"q7", b"q8"), t__csv=TABLE),
+        {"questions": "*"},
+        AB,
+    ),
+    (
+        "all sheets with questions",
+        "q.xlsx",
+        workbook(Other=[["id", "question", "table"], ["p", "When?", "T"]]),
+        {"questions": "*"},
+        AB,
+    ),
+    (
         "an archive whose columns are not known",
         "q.zip",
         archive(q__csv=b"Nr,Was,Ja,T\n1,Wer?,x,t\n", tables_t__txt=TABLE),
@@ -273,9 +287,16 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
     (
         "UTF-8 with damaged bytes",
         "q.csv",
-        "id,question,answers,table\nq7,Wer für Zoë?,x,t.csv\n".encode() + b"q8,M\xfcller?,x,t.csv\n",
-        {"encoding": "cp1252"},
-        AB,
+        "id,question,answers,table\nq7,Für Zoë?,ü".encode() + b"\xfc,t.csv\n",
+        {"characters": "replaced"},
+        (["a", "b"], [["1", "2"]], ["ü\ufffd"]),
+    ),
+    (
+        "JSON with damaged bytes",
+        "q.jsonl",
+        lines(record(answers=["ü?"])).replace(b"\\u00fc?", "üß".encode() + b"\xfc"),
+        {"characters": "replaced"},
+        (["a", "b"], [["1", "2"]], ["üß\ufffd"]),
     ),
     ("two separators that fit", "q.csv", b"a;b,c;d\n1;2,3;4\n", {"separator": ","}, ([], [], [])),
     (
@@ -384,6 +405,7 @@ def test_a_file_is_read_at_once_or_with_the_option_that_its_refusal_names(
         assert "no column is known as the question" in first.problems[0].what
         return
     assert not first.problems
+    assert len(first.examples) == (2 if "*" in way.values() or way == {"id": ""} else 1)
     example = first.examples[0]
     assert (
         list(example.table.header),
