@@ -268,7 +268,9 @@ class AdmissionRequest(serializers.Serializer[Any]):
 
     signed = serializers.BooleanField(required=False, help_text="True creates a key; older ones end.")
     participants = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="The ids that may enter; [] admits all people."
+        child=serializers.CharField(),
+        required=False,
+        help_text="The ids that may enter; [] admits all people.",
     )
 
 
