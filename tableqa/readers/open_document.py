@@ -66,11 +66,6 @@ class OpenDocument(Workbook):
                     raise ValueError(str(error)) from error
 
     @property
-    def has_dates(self) -> bool:
-        """Whether a style of cells shows dates or times."""
-        return bool(self._styles.dates.keys() & self._styles.formats.values())
-
-    @property
     def sheet_names(self) -> list[str]:
         """Names of the sheets in their order, hidden ones too."""
         return [sheet.name for sheet, _ in self._sheets]
@@ -93,7 +88,7 @@ class OpenDocument(Workbook):
                     raise offering(error, "missing", "empty")
             rows[i] = ["" if text is _ERROR else text for text in row]
         hidden = [number for number in sheet.hidden_rows if number <= len(rows) and any(rows[number - 1])]
-        return Sheet(self.path, name, rows, sheet.merged, hidden)
+        return Sheet(self.path, name, rows, sheet.merged, hidden, dates=sheet.dates)
 
     def _read(self, event: str, kind: str, element: Any) -> None:
         if event == "start":
@@ -124,6 +119,8 @@ class OpenDocument(Workbook):
             if spans != (1, 1):
                 top, left = len(sheet.rows), len(row)
                 sheet.merged.append(((top, left), (top + spans[0] - 1, left + spans[1] - 1)))
+            if said.get("value-type") == "date":
+                sheet.dates.append(len(sheet.rows) + 1)
             repeats = _repeats(said, "columns")
             repeats = repeats if text or repeats < _UNUSED else 1
             self._check_size(len(row) + repeats, len(sheet.rows) + 1)

@@ -68,6 +68,7 @@ from tableqa.readers.text_form import TextForm, check_separator, text_form, text
 from tableqa.readers.workbook import (
     Sheet,
     cell_name,
+    is_open_document,
     is_workbook,
     opened,
     starts_as_zip,
@@ -538,11 +539,20 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
         return hub_folder.sentence(path, name)
     if is_workbook(path):
         sheets = sheets_of_questions(opened(path), fields)
-        return phrase(
-            "{file} was read as an Excel file with its questions in the sheet {name!r}.",
-            file=path.name,
-            name=", ".join(sheet.name for sheet in sheets),
-        )
+        names = ", ".join(sheet.name for sheet in sheets)
+        if is_open_document(path):
+            read_as = phrase(
+                "{file} was read as an OpenDocument file with its questions in the sheet {name!r}.",
+                file=path.name,
+                name=names,
+            )
+        else:
+            read_as = phrase(
+                "{file} was read as an Excel file with its questions in the sheet {name!r}.",
+                file=path.name,
+                name=names,
+            )
+        return read_as
     return "" if path.is_dir() or is_json(path) or is_page(path) else _form(path, fields).sentence(path)
 
 

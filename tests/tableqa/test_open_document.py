@@ -110,6 +110,7 @@ def test_a_date_has_the_style_of_its_column(tmp_path: Path) -> None:
     path = document(tmp_path / "q.ods", sheet("T", cell("a") + date + date, columns=columns))
 
     assert rows(path) == [["a", "2024", "2024"]]
+    assert opened(path).sheet("T").dates == [1, 1]
 
 
 def test_repeated_cells_and_rows_are_read_and_the_unused_rest_is_not(tmp_path: Path) -> None:
