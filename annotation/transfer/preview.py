@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext
@@ -16,7 +17,7 @@ from tableqa import Example
 from tableqa.dataclass_json import from_json, to_json
 from tableqa.foreign_values import printable_in
 from tableqa.language import pack_all, unpack_object
-from tableqa.readers.rejections import Problem
+from tableqa.readers.rejections import Problem, Rejections
 from tableqa.readers.report import Report
 from tableqa.responses import TOOLS
 from tableqa.responses.export import loss_in_words
@@ -31,11 +32,10 @@ class Preview:
     targets     the fields of the task type
     checksum    of the file
     makes_source  the file makes a source; otherwise an existing one with this licence lends its examples
-    imported    number of responses that are new
+    imported    number of responses that are new and have no problem
     proposals   number of predictions of models that become proposals
     left        number of predictions that become none
     report      of the whole file
-    good        number of responses without a problem
     rejected    number of problems of responses and examples; `problems` has the first of them, unless they are left out
     rest        the kept file of them
     is_sample   only the first tasks of a large file were checked
@@ -55,7 +55,6 @@ class Preview:
     imported: int = 0
     proposals: int = 0
     left: int = 0
-    good: int = 0
     rejected: int = 0
     rest: Mapping[str, str] = field(default_factory=dict)
     items: int = 0
@@ -89,6 +88,19 @@ class Preview:
     def add_problem(self, what: str, column: str = "") -> None:
         """Note a problem of the whole file."""
         self.problems.append(Problem(self.file, None, column, what, ""))
+
+    def add_rejected(self, rejections: Rejections, rest: Path | None = None) -> None:
+        """Responses and examples with a problem are a loss of an import of the good ones, else its problems.
+
+        rest: a file for them
+        """
+        self.rejected = rejections.number
+        if rest is not None and self.rejected:
+            rejections.write(rest)
+        if not self.mapping.good_only or not (self.imported or self.is_sample):
+            self.problems = [*rejections.first, *self.problems]
+        elif rejections.number:
+            self.summary.losses["rejected"] += rejections.number
 
     def as_data(self) -> dict[str, Any]:
         """What programs read of it, and as one text what its page needs: some characters are stored in no other form."""

@@ -194,7 +194,7 @@ def _refuse_without_responses(name: str, tool: str, summary: Summary, prediction
 
 def _refuse_problems(preview: Preview) -> NoReturn:
     number = max(preview.rejected, len(preview.problems))
-    good = {"good": preview.good} if preview.good else {}
+    good = {"good": preview.imported} if preview.imported else {}
     refuse(
         "import_failed",
         "{problem} No responses were imported. Problems: {number}.",
@@ -263,15 +263,15 @@ class _Import:
         except ValueError as error:
             refuse_as("import_failed", reason_of(error))
         self.project, self.file, self.by, self.now = project, file, by, now
-        self.rejections, self.rest, unread = rejections, rest, file.rows.with_suffix(".rest")
+        self.rejections, self.rest = rejections, rest
         name = file.path.name
         mapping = replace(mapping, source=mapping.source or file.path.stem[: importing.LONGEST_NAME])
         existing = Source.objects.ready().filter(project=project, name=mapping.source).first()
         self.source = None if mapping.parts else existing
         has_examples = self.source is None and TOOLS[tool].has_examples
-        chosen = {"makes_examples": has_examples}
-        self.read = file.read(tool, fields=dict(mapping.parts), chosen=chosen, rest=str(unread))
-        rejections.include(unread, self.read.rejected, self.read.problems)
+        options = {"chosen": {"makes_examples": has_examples}, "rest": f"{file.rows}.rest"}
+        self.read = file.read(tool, fields=dict(mapping.parts), **options)
+        rejections.include(Path(f"{file.rows}.rest"), self.read.rejected, self.read.problems)
         rows = (from_json(CheckedTask, row) for page in Rows.read(file.rows) for row in page)
         self.tasks = without_repeated(list(rows), mapping, rejections)
         summary = Summary()
@@ -301,17 +301,15 @@ class _Import:
             self.preview.is_sample, self.tasks = True, _first(self.tasks)
         with self._hidden_pages(job) as pages:
             self._write(pages)
-            self._add_rejected()
+            self.preview.add_rejected(self.rejections)
         return self.preview
 
     def write(self, job: Job | None = None) -> Preview:
         """Write all, or raise Refused (import_failed) with the problems in `more`. job: gets its result with it."""
         with self._hidden_pages(job) as pages:
             written = self._write(pages)
-            self._add_rejected()
-            if self.rest is not None and self.preview.rejected:
-                self.rejections.write(self.rest)
-            if written is None or self.preview.problems:
+            self.preview.add_rejected(self.rejections, self.rest)
+            if written is None:
                 _refuse_problems(self.preview)
             if job is not None and self.rest is not None and self.preview.rejected:
                 self.preview.rest = uploads.kept_rest(job, self.rest)
@@ -324,15 +322,6 @@ class _Import:
                 if job is not None:
                     jobs.store_result(job, _result(self.preview))
         return self.preview
-
-    def _add_rejected(self) -> None:
-        """Responses and examples with a problem are a loss of an import of the good ones, else its problems."""
-        preview, rejections = self.preview, self.rejections
-        preview.rejected = rejections.number
-        if preview.mapping.good_only and (preview.good or preview.is_sample):
-            preview.summary.losses.update({"rejected": rejections.number} if rejections.number else {})
-        else:
-            preview.problems = [*rejections.first, *preview.problems]
 
     def _hidden_pages(self, job: Job | None) -> AbstractContextManager[HiddenPages]:
         """Pages of their own. They count tasks and items, then responses twice: checked, and written."""
@@ -440,7 +429,7 @@ class _Import:
             rejected=lambda label, what: rejected_response(*given[label.line - 1], what),
         )
         pages.done += len(given)
-        preview.imported, preview.items, preview.good = report.new, report.items, report.new
+        preview.imported, preview.items = report.new, report.items
         if not report.new or (self.rejections.number and not preview.mapping.good_only):
             return None
         self._write_proposals(pages, batch, answered, task_type)

@@ -52,7 +52,7 @@ class Command(RefusingCommand):
                 file.write(yaml_file.write(mapping_file.as_data(preview.mapping)))
             self.stdout.write(f"Mapping written to {options['write_map']}. No responses were imported.")
         elif preview.problems:
-            self.write_good(preview.good)
+            self.write_good(preview.imported)
             raise CommandError(
                 f"No responses were imported. Problems: {max(preview.rejected, len(preview.problems))}."
             )
