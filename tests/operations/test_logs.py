@@ -190,9 +190,10 @@ def test_a_requests_id_is_the_proxys_only_where_the_proxy_is_trusted(db: None, s
 def test_a_host_that_a_scanner_made_up_is_a_warning_of_one_line(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
+    config: dict[str, Any] = settings.LOGGING
     logger = logging.getLogger("django.security.DisallowedHost")
-    configured = logging.config.dictConfigClass(settings.LOGGING).configure_filter(
-        settings.LOGGING["filters"]["without_traceback"]
+    configured = logging.config.dictConfigClass(config).configure_filter(
+        config["filters"]["without_traceback"]
     )
     logger.addFilter(configured)
     try:
@@ -202,4 +203,4 @@ def test_a_host_that_a_scanner_made_up_is_a_warning_of_one_line(
 
     [told] = [one for one in caplog.records if one.name == logger.name]
     assert (told.levelname, told.exc_info) == ("WARNING", None)
-    assert settings.LOGGING["loggers"][logger.name]["filters"] == ["without_traceback"]
+    assert config["loggers"][logger.name]["filters"] == ["without_traceback"]
