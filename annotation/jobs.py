@@ -12,7 +12,7 @@ import errno
 import logging
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
@@ -191,13 +191,14 @@ def is_without_worker(job: Job) -> bool:
 
 
 def _whose_turn(job: Job) -> int:
-    """The oldest job of the project whose last job began first: each is in the queue once, so all have their turn."""
+    """The oldest job of the project whose last job ended first: each is in the queue once, so all have their turn."""
     of_files = _of_queue(job)
     waiting = of_files.filter(state=Job.State.QUEUED).order_by("project", "pk").values_list("project", "pk")
     first = dict(reversed(list(waiting)))
     begun = of_files.filter(project__in=first, attempts__gt=0).exclude(pk__in=first.values())
-    last = dict(begun.values_list("project").annotate(last=Max("pk")))
-    return min(first.items(), key=lambda one: (last.get(one[0], 0), one[1]), default=(0, job.pk))[1]
+    last = dict(begun.values_list("project").annotate(last=Max("heartbeat")))
+    never = datetime.min.replace(tzinfo=UTC)
+    return min(first.items(), key=lambda one: (last.get(one[0], never), one[1]), default=(0, job.pk))[1]
 
 
 def run(job_id: int) -> str:

@@ -120,6 +120,22 @@ def test_another_project_waits_for_one_preview_and_none_for_an_import(world: Wor
 
 
 @pytest.mark.django_db
+def test_a_project_has_its_turn_before_many_that_have_waited_for_longer(world: World) -> None:
+    other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+    many = [begun(world, upload_of(world)) for _ in range(5)]
+    turns = []
+
+    for _ in range(3):
+        one = begun(world, upload_of(world, other))
+        for _ in range(2):
+            turns.append(jobs._whose_turn(one))
+            ended = {"state": Job.State.DONE, "attempts": 1, "heartbeat": jobs.clock()}
+            Job.objects.filter(pk=turns[-1]).update(**ended)
+
+    assert [pk in [job.pk for job in many] for pk in turns] == [True, False] * 3
+
+
+@pytest.mark.django_db
 def test_a_preview_goes_after_a_week_as_its_file_does(world: World) -> None:
     old, new = begun(world, upload_of(world)), begun(world, upload_of(world))
     Job.objects.filter(pk=old.pk).update(made_at=NOON - uploads.KEPT - timedelta(hours=1))
