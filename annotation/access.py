@@ -4,8 +4,6 @@ Not permitted and not existing look the same from outside. A token sees its own 
 may do no more than its scopes and its person's roles both allow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast

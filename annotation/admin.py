@@ -5,8 +5,6 @@ What opens doors (hashes of tokens and passwords) is left out, and so are the id
 person but on the page of their link. An administrator who annotates or adjudicates somewhere sees no responses here.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from django.apps import apps

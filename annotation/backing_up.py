@@ -10,8 +10,6 @@ an import that waited at that moment finds its file. What the database names, an
 be made again (`annotation.inventory`) is left out. SECRET_KEY is no part of it: it is kept elsewhere.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -8,8 +8,6 @@ What a row must be, the database still checks: keys, constraints, lengths. Nothi
 data. Making a model of each row, and a statement of them all, takes ten times as long as what the database does with them.
 """
 
-from __future__ import annotations
-
 import gc
 import io
 import json

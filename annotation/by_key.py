@@ -1,7 +1,5 @@
 """Many rows, a page at a time: no cursor stays open (SQLite would answer with 'database is locked'), no list of all keys."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar

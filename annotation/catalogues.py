@@ -4,8 +4,6 @@
 needed. Two domains, as in Django: `django` for pages and the server, `djangojs` for scripts.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

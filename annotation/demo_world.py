@@ -4,8 +4,6 @@ It exists only under `./run demo`, on loopback. Its people have no passwords; th
 links that hold for one run, because they are made from a secret that `run` draws anew each time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from datetime import datetime

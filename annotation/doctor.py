@@ -4,8 +4,6 @@ Counts are compared as of one moment, so that people may work meanwhile. Files a
 snapshot: reading them takes long, and releases that are ready never change.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Names of people in texts and JSON: how they are looked for, and what erasing writes in their place."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """Appending to the log. Every change of state passes here, in the transaction that makes it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from datetime import datetime

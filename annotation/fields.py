@@ -4,8 +4,6 @@ Reading gives a `tableqa.language.Message`, which is the English sentence as a `
 texts. The columns themselves are ordinary ones, so migrations see the base field.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

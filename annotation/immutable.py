@@ -5,8 +5,6 @@ must not stay (a person's data, what an unfinished import left), an adjudicator'
 (`annotation.work.retracting`), and emptying the test database.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final

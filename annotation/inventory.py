@@ -4,8 +4,6 @@ The entries are in `inventory.toml`. `backing_up`, `people` and `doctor` go by t
 text or JSON, a cache or a folder that is in no entry.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any, Final

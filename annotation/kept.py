@@ -1,7 +1,5 @@
 """What was made from something that never changes, kept in the process for a while."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable

@@ -5,8 +5,6 @@ of one machine add theirs up in it. What is in the database is read at each scra
 take the greatest of them and not their sum.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Iterator

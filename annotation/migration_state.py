@@ -1,7 +1,5 @@
 """Whether the code and the database are of the same version, judged by their migrations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db import connection

@@ -5,8 +5,6 @@ another version.
 """
 
 # Standard library only at the top: `./run` imports this before anything is installed.
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ids that leave the server: random, so that they say nothing about order, origin or how many there are."""
 
-from __future__ import annotations
-
 import secrets
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"

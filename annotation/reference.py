@@ -3,8 +3,6 @@
 `./run manage reference` writes them between the markers `<!-- generated: NAME -->` and `<!-- end: NAME -->` of a page.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

@@ -1,7 +1,5 @@
 """What the platform refuses, each with a code that programs read and a sentence that people do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 

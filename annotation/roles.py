@@ -1,7 +1,5 @@
 """Who may do what in a project, as data: the code asks, the docs print. Administrators are site-wide."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final
 

@@ -7,8 +7,6 @@ The process is started anew and has no connection to the database (`tableqa.read
 `IMPORT_SECONDS`, `IMPORT_MEMORY`, `IMPORT_SPACE` and `IMPORT_NICE`.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import logging

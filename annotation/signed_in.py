@@ -3,8 +3,6 @@
 Whoever submits is loaded together with what they submit (`WithAssignment`): one question to the database in place of two.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY, get_user

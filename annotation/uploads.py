@@ -1,7 +1,5 @@
 """Files that people send for an import: kept under a name of ours until they are read, at most for a week."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The addresses of the pages. Every one has a row in the table of roles of tests/annotation/test_pages.py."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.urls import path
 

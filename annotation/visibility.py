@@ -8,8 +8,6 @@ have; an adjudicator nothing of an item before its decision, and no name before 
 rests on the roles of the person: a token only takes away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum

@@ -4,8 +4,6 @@ They are shown with the filter `translated` (templatetags/language.py), which fi
 that filter for Python; it shows stored messages (`tableqa.language.Message`), too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from importlib import import_module

@@ -9,8 +9,6 @@ at the end. Labels of a batch are in tables that only their import reads.
 also what a process holds the project by: whoever finds another time there has lost it to somebody else.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

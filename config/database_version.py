@@ -4,8 +4,6 @@ One that was there before an upgrade goes on until it is reloaded: migrations pr
 (docs/operations.md, Upgrading).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.db import Error

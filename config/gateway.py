@@ -3,8 +3,6 @@
 python -m config.gateway [--port 8010] [--host 127.0.0.1]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

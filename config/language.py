@@ -5,8 +5,6 @@ English to whoever comes with a token, whatever else they send: programs read it
 call it without a token, for a person who reads what it refuses, and are answered in the language of the page.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -5,8 +5,6 @@ addresses of invitations, new passwords, crowd links and demo links are cut out,
 that it refused. What a record is about is told by ids, names of views and the request's own id.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """What is noted about every request, and nothing about who made it: an id, how it went, how long it took."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

@@ -1,7 +1,5 @@
 """What a web process imports before its first request, so that no annotator waits for it."""
 
-from __future__ import annotations
-
 
 def preload() -> None:
     """Import the URLs with their views, all task types, and the HTTP client that asks models.

@@ -3,8 +3,6 @@
 Programs get a problem document, people a page; both are told when to try again.
 """
 
-from __future__ import annotations
-
 import sys
 from http import HTTPStatus
 

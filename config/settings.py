@@ -42,8 +42,6 @@
 | DEBUG             | default false, also in the demo                                                           |
 """
 
-from __future__ import annotations
-
 import os
 import re
 from importlib.metadata import entry_points

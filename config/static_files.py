@@ -1,7 +1,5 @@
 """Static files of a production build: our own without comments and blanks, all compressed and named by their contents."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 `ast.literal_eval` is not used for data: it joins texts that stand side by side, as NumPy prints those of an array.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

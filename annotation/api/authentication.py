@@ -1,7 +1,5 @@
 """Tokens for programs: `Authorization: Bearer askew_...`."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header

@@ -1,7 +1,5 @@
 """The items of a project with their responses, filtered as on the page Explorer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

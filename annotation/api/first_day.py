@@ -1,7 +1,5 @@
 """The interface of what stands beside the items: questions to the managers, and trying a batch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import Http404

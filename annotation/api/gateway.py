@@ -8,8 +8,6 @@ preview reads no database; a check loads it anew. Waiting for a model is a corou
 threads, each with its own connection to the database. Every refusal is a problem document.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

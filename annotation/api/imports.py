@@ -1,7 +1,5 @@
 """The interface of imports: files in slices, and the job that reads them."""
 
-from __future__ import annotations
-
 from typing import IO, Any
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """What people look back on while they annotate: their last items, and one of them with its response."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import Http404

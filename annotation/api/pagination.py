@@ -1,7 +1,5 @@
 """Lists are read page by page with a cursor: what is added meanwhile shifts nothing."""
 
-from __future__ import annotations
-
 from rest_framework.pagination import CursorPagination
 
 

@@ -1,7 +1,5 @@
 """JSON of requests, with one limit of depth on every Python."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework.parsers import JSONParser

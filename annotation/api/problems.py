@@ -1,7 +1,5 @@
 """Errors as problem documents (RFC 9457), the same shape for every refusal."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The shapes of requests and answers, for validation and for the OpenAPI schema."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The interface of managing: the state of a batch, other terms for it, its accounts, and moving people's shares."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """The task types that a project defines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

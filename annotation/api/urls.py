@@ -1,7 +1,5 @@
 """The addresses of the REST interface."""
 
-from __future__ import annotations
-
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 

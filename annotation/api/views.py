@@ -1,7 +1,5 @@
 """Each view loads with `access`, makes one call into a journey, and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read what the boards of projects show, in a bounded number of queries whatever the number of projects or batches."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta

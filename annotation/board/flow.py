@@ -1,7 +1,5 @@
 """The batches of a project in order of flow: columns from sources to releases, a row for each branch. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """What a project needs from a person now, the most urgent first. Pure: no database, no request."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

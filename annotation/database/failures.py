@@ -1,7 +1,5 @@
 """What a failed statement says about the database: away, locked, or something else."""
 
-from __future__ import annotations
-
 from django.db import Error, InterfaceError, OperationalError, connection
 
 RETRY_AFTER = 5

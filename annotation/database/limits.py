@@ -3,8 +3,6 @@
 A web process, a worker and a command have limits of their own. A process that says nothing is a command.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -8,8 +8,6 @@ are custom properties of static/askew/charts.css, light and dark; series are tol
 their marks and dashes. A chart says in its title and description what it shows; its numbers belong in a table beside it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Each function makes a `figures.Figure`: chart, table, files and texts are of the same series.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta

@@ -5,8 +5,6 @@ chosen.families      # ("Noto Sans CJK SC",), where it is installed
 chosen.missing       # characters that no installed font has
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -7,8 +7,6 @@
 A figure without a chart is a table. Pure: no database, no request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias

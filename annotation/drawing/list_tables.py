@@ -3,8 +3,6 @@
 People have their pseudonyms in the rows: a file may go into a paper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -3,8 +3,6 @@
 Each takes what a snapshot holds and makes a `figures.Figure`; None where there is nothing to show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal

@@ -3,8 +3,6 @@
 Colours and lines are in board.css, so that the picture needs no style of its own and follows the theme.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

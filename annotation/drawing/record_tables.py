@@ -4,8 +4,6 @@ People have their pseudonyms in the rows: a file may go into a paper. A list tha
 a note that says which these are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of the work on a study, as figures without a chart: batches, people, pay, costs. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -7,8 +7,6 @@ form in which they leave.
     write(report, Path("out"), ["html", "latex"])
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

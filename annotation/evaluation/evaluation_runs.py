@@ -5,8 +5,6 @@ or a predictor of the settings. Its result holds the digests of two files in the
 and which instances they answer rightly; a file that is not the one of the digest is not read.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -9,8 +9,6 @@ Rows are locked in the order of `annotation.work.queue`: all items, what follows
 item in turn. What changed since the preview is found out under these locks, and left as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 refusal("exclude", facts)      None where the item can be excluded, else a `Refusal`
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

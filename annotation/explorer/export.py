@@ -3,8 +3,6 @@
 People are named by pseudonym, as in releases, or by letter. What the reader may not see is empty.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """How many items of a selection have each state, label, person, …: what the filters beside the list would leave."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -6,8 +6,6 @@ What changed since is told by the events of the project, its flags and its verdi
 writes to the index. States, people, skipped and flagged items are read from their own tables and are never behind.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Links to a selection: the one way in which numbers of other pages lead to what they count."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Items of the explorer as the examples of a new batch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

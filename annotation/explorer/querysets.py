@@ -5,8 +5,6 @@ nothing of the responses to an item that is undecided. Each filter and order tha
 items whose responses the reader may see: what is filtered, counted, searched, sorted or exported tells nothing of others.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

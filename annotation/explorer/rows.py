@@ -1,7 +1,5 @@
 """What a list of items shows: their facts, and the responses that the reader may see; a fixed number of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Saved views: a name for filters and order, for oneself or, by managers, for the project."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The form that plans a batch, and the settings of its kind as fields."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """The forms of crowd entry."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, time, timedelta
 from typing import Any
 

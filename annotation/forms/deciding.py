@@ -1,7 +1,5 @@
 """The forms of adjudication: a decision, sending back, the rule that decides."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The form of a task type that a project defines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

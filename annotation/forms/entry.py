@@ -1,7 +1,5 @@
 """The forms of what comes before and beside the items: consent, gold, qualification, questions, calibration."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

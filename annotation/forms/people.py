@@ -1,7 +1,5 @@
 """The forms of people and their accounts: signing in, names, roles, tokens, invitations."""
 
-from __future__ import annotations
-
 import functools
 import zoneinfo
 from typing import Any

@@ -1,7 +1,5 @@
 """The forms of a project: its name, its guidelines, what is read into it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

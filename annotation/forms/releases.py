@@ -1,7 +1,5 @@
 """The forms of a release and of evaluating predictions on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

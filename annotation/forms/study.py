@@ -1,7 +1,5 @@
 """The form of a study file: uploaded or pasted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

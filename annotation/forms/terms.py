@@ -1,7 +1,5 @@
 """The forms of assigning beyond planning a batch: what an open batch may change, people's shares, many batches at once."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The forms of an import of responses: its file, then the mapping of task type, fields, values and people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Safe to run again: an example that has this model's answer for the purpose is not asked twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What language models would use for what is still to be asked in a batch: before its jobs start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ people did is not counted. In batches with help in crafting it is said whose wor
 a person handed in as they came, or a machine's that a person edited.
 """
 
-from __future__ import annotations
-
 import zoneinfo
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The places were drawn, so the two groups differ by nothing else. Generative assi
 and five times the fooling rate in Bartolo et al. (2022); here the study's own figures stand beside each other.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ change it; where a response comes from is decided by comparing what was submitte
 made in the background is in `annotation.help.proposing`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -2,8 +2,6 @@
 of a release can take every verdict again.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

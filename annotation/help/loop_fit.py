@@ -1,7 +1,5 @@
 """Whether a model can be in the loop over given sources: a model that answers with values cannot answer in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 

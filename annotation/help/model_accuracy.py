@@ -4,8 +4,6 @@ Each answer is a `ModelAnswer`. A batch can serve only items that its model answ
 form of a new batch shows how many there are. Models are asked in jobs only.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

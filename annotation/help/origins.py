@@ -1,7 +1,5 @@
 """Whose a response is: a person's, a machine's, or a machine's that a person edited. Decided by content alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Suggestions of a kind for the item on somebody's desk: asked for after the item is shown, never waited for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

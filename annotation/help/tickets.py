@@ -5,8 +5,6 @@ others, and holds nothing of the item. Whoever has it may ask for previews and c
 nothing else.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

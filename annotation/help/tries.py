@@ -2,8 +2,6 @@
 a submission rests on the last try of the same content, and calls no model.
 """
 
-from __future__ import annotations
-
 import zoneinfo
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

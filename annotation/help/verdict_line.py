@@ -1,7 +1,5 @@
 """The verdict of a model in one line: its answer, the expected one, its confidence, and whether the meaning is verified."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Literal
 

@@ -7,8 +7,6 @@ Who adjudicates an item is nobody who had it, made it, or may still annotate in 
 whoever reads responses here is refused for as long as the batch is open to them as an annotator.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

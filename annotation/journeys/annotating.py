@@ -4,8 +4,6 @@ Pages and API call these functions with what `access` loaded. A submission is on
 annotation, the assignment's state, the counts and the log change together or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

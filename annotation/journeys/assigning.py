@@ -1,7 +1,5 @@
 """The manager's journey: plan a batch over a seeded sample, open it, close it, see its progress."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -8,8 +8,6 @@ What is decided stays decided, whatever is changed. Settings of the
 kind, sample and seed are frozen: other ones mean another batch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A manager defines a task type of the project as data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NoReturn

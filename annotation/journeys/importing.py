@@ -5,8 +5,6 @@ finds the bad line and the repeated id, and lays what can be imported on disk as
 was imported before and writes what is new (`annotation.written_pages`).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

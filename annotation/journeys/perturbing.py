@@ -7,8 +7,6 @@ the kind, the seed and the cells that people had marked (`tableqa.perturbations`
 again and compares.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ are read; nothing in the files depends on when, where or under which name the re
 same data gives the same bytes.
 """
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import zipfile

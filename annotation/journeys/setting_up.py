@@ -1,7 +1,5 @@
 """Before the first item: projects, people, invitations, tokens."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The way in for a crowd: links that many people enter by, and the ids that a platform gives them."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Length

@@ -1,7 +1,5 @@
 """The log of every change of state: who, when, what, from, to."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from annotation.fields import MessagesField

@@ -3,8 +3,6 @@
 Everything here is derived (`annotation.explorer.index`) and may be deleted: the next look at a project builds it again.
 """
 
-from __future__ import annotations
-
 from django.db import models
 
 from annotation.models.people import Person, Project

@@ -1,7 +1,5 @@
 """What somebody did to several items at once, and what it takes to undo it."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.utils.translation import gettext_noop
 

@@ -1,7 +1,5 @@
 """Background work, and the files that wait for it."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from annotation.fields import MessageField, MessagesField

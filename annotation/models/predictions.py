@@ -1,7 +1,5 @@
 """What a model in the loop answered, and what was made of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models

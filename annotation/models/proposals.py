@@ -1,7 +1,5 @@
 """What machines propose, who was shown it, what people did with it, and where each response comes from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models

@@ -1,7 +1,5 @@
 """Selections of the explorer that have a name."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 

@@ -1,7 +1,5 @@
 """What language models were asked in a project, and what it cost."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

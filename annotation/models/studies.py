@@ -1,7 +1,5 @@
 """What a study is run with: consent, readings, gold items, qualification, questions to the manager, snapshots."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 

@@ -8,8 +8,6 @@ Amounts are decimal and rounded to the cent, half up. What a part of a person's 
 between two rounded running totals (`annotation.money.ledger`), so that parts add up.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal

@@ -8,8 +8,6 @@ item counts at its first submission. Time on an item that is still open is in no
 `of_batch`, `of_kind` and `booked_at`, and joined by `assignment`.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence

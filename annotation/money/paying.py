@@ -6,8 +6,6 @@ submitted, gold ones too: whoever answers is paid for it. All are sums of one le
 keep the rate of their time (`annotation.money.rates`).
 """
 
-from __future__ import annotations
-
 import zoneinfo
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -9,8 +9,6 @@ rate, and counts at the new one. Where nothing was paid at first, the first rate
 before; where pay is taken away, nothing is earned from then on.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime

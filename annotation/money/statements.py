@@ -5,8 +5,6 @@ section D of the responsible NLP checklist of the ACL (instructions, recruitment
 characteristics of annotators). What nobody said stands there as not said.
 """
 
-from __future__ import annotations
-
 import math
 import zoneinfo
 from collections import Counter, defaultdict

@@ -5,8 +5,6 @@ that using it, signing in or signing out everywhere ends it. Only the person's o
 whoever manages a project could otherwise take over an account that belongs to other projects, too.
 """
 
-from __future__ import annotations
-
 import logging
 import secrets
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ account stays open, and a whole laboratory behind one address has a bucket so la
 that succeed cost nothing. A link or a token that is right always works: it is too long to be guessed at any rate.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import math
 from collections.abc import Callable

@@ -6,8 +6,6 @@ logged, and go into one export, the payment sheet. At the end of the work people
 more items than they answered; after a failed qualification the code for being screened out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """What a draft says that cannot be opened any more, in words: no field stands there as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

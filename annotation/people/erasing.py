@@ -6,8 +6,6 @@ stays under the random pseudonym, which nothing leads back from: a release made 
 after has the same numbers.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from itertools import islice

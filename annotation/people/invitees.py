@@ -1,7 +1,5 @@
 """Whom a manager invites, from a pasted list: one link for each address."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

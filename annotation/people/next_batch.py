@@ -1,7 +1,5 @@
 """Which batch a person should go on with, and how home groups the others. Pure functions over what a batch has for them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

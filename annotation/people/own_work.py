@@ -4,8 +4,6 @@ Own responses are never a secret to their author. What others made of them is: u
 than that a response is final (`visibility`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 `annotation/inventory.toml` names the parts of the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final

@@ -4,8 +4,6 @@ Stored on the person as {option: value}, without defaults. Pages get them as dat
 server: nothing flashes, and pages without scripts have them too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """A person's work since their last break, what today still allows, and how their last checks went: for them alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

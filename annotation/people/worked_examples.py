@@ -6,8 +6,6 @@ were sent back are shown whatever the state of their batch, for the note was wri
 ones may be shown, exercises of the practice set take their place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final

@@ -6,8 +6,6 @@ gold items. `surveyed` takes the same responses apart by source, by week and by 
 for a snapshot.
 """
 
-from __future__ import annotations
-
 import itertools
 import zoneinfo
 from collections import Counter

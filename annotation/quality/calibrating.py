@@ -1,7 +1,5 @@
 """A calibration round: the same items to everybody, what each said side by side, and a pilot that is set aside."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

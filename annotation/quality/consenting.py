@@ -1,7 +1,5 @@
 """What people agree to before their first item: the text with its versions, agreeing, and taking it back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

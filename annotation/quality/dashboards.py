@@ -4,8 +4,6 @@
 the batches that somebody may see.
 """
 
-from __future__ import annotations
-
 import math
 import zoneinfo
 from collections import Counter, defaultdict

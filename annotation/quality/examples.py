@@ -1,7 +1,5 @@
 """Guideline examples: accepted items that managers chose for annotators to look at (`annotation.people.worked_examples`)."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db.models import QuerySet

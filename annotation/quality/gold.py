@@ -5,8 +5,6 @@ their turn. It is never decided, released, or in agreement. In a qualification b
 calibration batch an item may have it; these are items like any others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

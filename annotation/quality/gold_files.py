@@ -5,8 +5,6 @@ JSON. In a CSV the columns may also be the fields of the task type by name, wher
 or lines (one a line), or yes and no.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Guidelines with versions: what people read, confirm and see changed, and which version each annotation was made under."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping, Sequence

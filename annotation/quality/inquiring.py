@@ -1,7 +1,5 @@
 """Questions to the manager, from an item or in general; once one is answered, everybody of the project reads both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 

@@ -4,8 +4,6 @@ Those of a task type of a project are `tableqa.language.Translated`: pages show 
 the catalogue. Those of an installed task type stay words of the catalogue. As a `str`, each is what is stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Every person's submissions are numbered in the order in which they came; the fig
 response is held against what most others chose: a decision contains it, and comes late where people differ.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict

@@ -9,8 +9,6 @@ the same greatest and the same sum of these numbers are one pattern. An item wit
 back is one by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Qualification batches: everybody gets every item, each has gold, and enough right ones open the batches that ask."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

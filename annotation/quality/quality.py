@@ -4,8 +4,6 @@ Everything here is for a person to look at. Nothing ends a lease, takes a label 
 How far somebody agrees with the others is in the batch's agreement (`annotation.quality.agreement.report`, `people`).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Figures of a batch beyond agreement: its kind's own report, from raw responses and what was decided."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter

@@ -9,8 +9,6 @@ out figures never takes more than a twentieth of a processor. Nothing is ever re
 release computes its figures anew, with the same function.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A batch tried by somebody who runs the study: its real items as annotators see them, leaving no trace."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Each field of the task type is a question; the question `askew` has id, annotato
 Users of Argilla have UUIDs: each pseudonym has one that depends on nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections import Counter

@@ -5,8 +5,6 @@ the digest of the new table, the reason of a no-op, or what of the contract was 
 Only the first becomes a record of a benchmark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 It asks no database. Uploads are checked in a process of their own (`annotation.releases.release_process`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

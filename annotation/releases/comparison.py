@@ -1,7 +1,5 @@
 """Two releases of a project beside each other, for a page: counts, agreement with intervals, and examples. No database."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

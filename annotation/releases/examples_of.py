@@ -1,7 +1,5 @@
 """The original examples of a project, a release or a dataset, for the commands that make prompts of any of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

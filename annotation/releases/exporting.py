@@ -3,8 +3,6 @@
 Everything is read from the release folder, one record at a time; no database is needed. What a form loses is in `LOSES`.
 """
 
-from __future__ import annotations
-
 import csv
 import html
 import itertools

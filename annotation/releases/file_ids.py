@@ -5,8 +5,6 @@ hold what their publication has a place for, by its ids: in `robut`, `nu-1-sente
 in `#2`; and edits in FREB-TQA's third part have the ids of their originals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What each format of a release is for, and what it leaves out."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext_noop
 
 DESCRIPTIONS = {

@@ -5,8 +5,6 @@ configurations, and croissant.json its metadata. The repository holds the same f
 verifies.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping

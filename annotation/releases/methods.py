@@ -7,8 +7,6 @@
 with the page on which to enter it. Everything is in English, as in the data statement. Needs no database.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

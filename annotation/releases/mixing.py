@@ -4,8 +4,6 @@ RobuT calls them `combined`. Nobody annotates a mix: parts that do not fit are r
 and the manifest counts what was refused and why.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

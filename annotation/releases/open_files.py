@@ -1,7 +1,5 @@
 """Files that are written or read in turns: a process may often have 1,024 open, and a release has more benchmark files."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from pathlib import Path
 from typing import BinaryIO, cast

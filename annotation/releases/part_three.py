@@ -6,8 +6,6 @@ that its project worked on; a question that lacks one of them is in none of the 
 what it lacks and holds what there is. Pure: verifying does it again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

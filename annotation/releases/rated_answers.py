@@ -1,7 +1,5 @@
 """Rated answers from where they are: a release's decisions, the files of LFTQA-Eval, or its folders of scores alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A folder is gone through once; from then on what is kept is where each record st
 (`tableqa.on_disk`). A record is read again whenever it is asked for.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import sqlite3

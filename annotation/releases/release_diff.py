@@ -4,8 +4,6 @@ A restored copy on the server of its original has other ids: where the releases 
 name, and what they hold by batch, example, person and number.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

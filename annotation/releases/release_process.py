@@ -1,7 +1,5 @@
 """Tasks of `tableqa.readers.reader_process` on releases. They need Django's models as classes, and have no database."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """The task type of a batch as a release records it, and what a batch asks people to do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

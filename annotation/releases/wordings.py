@@ -1,7 +1,5 @@
 """Former wordings of the messages in release files: releases keep their sentences, and verify after a rewording."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product

@@ -4,8 +4,6 @@ Nothing is begun while something stands in the way (`Plan.cannot`). What fails l
 was done before stays, and the next time only the rest is left to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime

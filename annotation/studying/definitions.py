@@ -1,7 +1,5 @@
 """The definition of one task type as YAML text: read with the lines of its faults, and written."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping, Sequence

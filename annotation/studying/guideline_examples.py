@@ -1,7 +1,5 @@
 """What applying a study file does with the guideline examples of a batch: a pure decision on each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 

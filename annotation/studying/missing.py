@@ -3,8 +3,6 @@
 Nothing of it stops a release; who makes one should know. Counted in a bounded number of queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

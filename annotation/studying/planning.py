@@ -3,8 +3,6 @@
 Nothing is ever taken away: what a project has and the file does not name is left as it is, and said.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import operator

@@ -4,8 +4,6 @@ The schema says shapes; what names refer to (kinds, readers, models) is checked 
 It is published as docs/study.schema.json (`./run manage study schema`), for editors that complete and check YAML.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 

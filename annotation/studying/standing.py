@@ -3,8 +3,6 @@
 Everything is read in a bounded number of queries; how long annotations take is measured in the newest batches of each kind.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A template is a study file with a `template` part. Its batches, perturbations, s
 Its sources and people, its name and the texts about them are left to the project.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Collection, Iterator, Mapping

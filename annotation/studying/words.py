@@ -1,7 +1,5 @@
 """A plan in words: in lines of text for the command line, and its amounts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.utils.translation import gettext

@@ -1,7 +1,5 @@
 """A project as a study file, and the schema of such files as it is published."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import Any

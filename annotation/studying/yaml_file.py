@@ -1,7 +1,5 @@
 """YAML of study files: read by `tableqa.guarded_yaml`, and written in the same form."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

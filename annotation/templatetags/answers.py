@@ -1,7 +1,5 @@
 """The badge in the header: answers to one's own questions that one has not read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

@@ -1,7 +1,5 @@
 """Links to selections of the explorer."""
 
-from __future__ import annotations
-
 from django import template
 from django.http import HttpRequest
 from django.utils.formats import localize

@@ -1,7 +1,5 @@
 """What a draft or response holds for a declared field."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

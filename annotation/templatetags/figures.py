@@ -1,7 +1,5 @@
 """The menu beside a figure: its table to copy, its files to download."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

@@ -1,7 +1,5 @@
 """The headline of an annotator's page: what the task type asks for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

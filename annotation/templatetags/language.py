@@ -1,7 +1,5 @@
 """Words that come from data of ours (titles of kinds, names of states), in the reader's language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lines of a contract as the server writes them. With scripts checklist.js goes on from there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

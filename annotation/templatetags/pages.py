@@ -1,7 +1,5 @@
 """Links between the pages of a list."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

@@ -1,7 +1,5 @@
 """The personal settings on a page: attributes of <html>, and the choices of the menu."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import template

@@ -3,8 +3,6 @@
 A level has at most six entries. What has no room, and what few projects need, is in the menu *More*, its last entry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Terms that people meet before their first item: a qualification, its pass mark, practice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models

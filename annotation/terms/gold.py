@@ -1,7 +1,5 @@
 """Terms of gold: items with a known answer, mixed into the others."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.db import models

@@ -7,8 +7,6 @@ pay                {"currency": "EUR", "per_hour": 14.5}, or "per_item" in place
 What is not named is not limited. `annotation.work.gates` asks before somebody gets an item.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

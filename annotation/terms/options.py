@@ -1,7 +1,5 @@
 """Form fields for values with names: a line for each, "name = value"."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """A mapping as data: read from YAML or JSON, and written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A forgotten password, one's own data, and the pages on which administrators look after accounts."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Actions on several items of the explorer: what one would do, doing it, undoing it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An adjudicator's pages: what waits, one item with its responses side by side, an answer of one's own; a batch's rule."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The annotator's page. With scripts it talks to the API; without them this is a plain form, one item a page."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A manager's pages: plan a batch, see how it stands, open and close it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any

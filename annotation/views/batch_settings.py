@@ -1,7 +1,5 @@
 """The settings of a batch on one page: sections that are saved separately, and what is fixed beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

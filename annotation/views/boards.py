@@ -1,7 +1,5 @@
 """The board of a project for templates: buttons with addresses, the picture of its flow, and the same as rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page of a calibration round: live agreement, what people said side by side, and what follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

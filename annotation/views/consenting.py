@@ -1,7 +1,5 @@
 """The page of the consent text: people agree to it before their first item, managers write its versions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -4,8 +4,6 @@ Responses are named by their letters. What a response says beside the table (lab
 is `tableqa.merged_tables`; here it gets letters and marks, and is cut to what a page shows.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

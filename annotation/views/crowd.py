@@ -1,7 +1,5 @@
 """Crowd entry: the participants' way in and out, and the manager's pages about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

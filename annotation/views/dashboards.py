@@ -3,8 +3,6 @@
 Managers read names, everybody else pseudonyms. Nobody sees the agreement of an open batch in which they annotate.
 """
 
-from __future__ import annotations
-
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Task types that a project defines: their list, and the form with its preview."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

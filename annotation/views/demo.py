@@ -1,7 +1,5 @@
 """Signing in to the demo world by a link. Routed only where settings hold the demo's secret, which only ./run demo draws."""
 
-from __future__ import annotations
-
 import ipaddress
 
 from django.contrib.auth import login

@@ -1,7 +1,5 @@
 """How models do on a release: the evaluations that are kept, side by side, and the form for another one."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import zipfile

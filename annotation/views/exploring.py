@@ -1,7 +1,5 @@
 """The explorer: the items of a project or a batch with what people said of them, filtered, and one of them in detail."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ One view for all pages: the function that makes the context of a page makes its 
 Files are in English, say what they are about, and people have their pseudonyms in them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The figures of a page, with the addresses under which each of them is a file (annotation/views/figure_files.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any

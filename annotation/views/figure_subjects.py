@@ -3,8 +3,6 @@
 No page of its own: who may read a figure may read this, as the page of the figure says it, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 

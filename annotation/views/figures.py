@@ -1,7 +1,5 @@
 """Statistics as templates show them: a figure of agreement with its name in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The filters of the explorer as pages show them: a form, what is set in words, and what each would find."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

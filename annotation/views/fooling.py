@@ -1,7 +1,5 @@
 """How often people fool the models, for those who make releases: a page of the project, and the same as CSV."""
 
-from __future__ import annotations
-
 import csv
 from typing import Any
 

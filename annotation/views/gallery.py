@@ -1,7 +1,5 @@
 """The task types as managers choose among them: one card for each variant, grouped by the step of a study."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

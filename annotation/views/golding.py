@@ -1,7 +1,5 @@
 """Pages of gold: what is known to be right in a batch, marked by hand, from decisions and from files; and how people did."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """The guidelines of a kind: read and confirmed, with what changed; written, compared and frozen by managers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Where examples come from: a project's sources, one source, and an import from uploaded files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

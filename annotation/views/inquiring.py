@@ -1,7 +1,5 @@
 """Questions to the manager: asked here or from an item, answered for everybody of the project."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render

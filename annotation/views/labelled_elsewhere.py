@@ -1,7 +1,5 @@
 """Labels made elsewhere: choose a file, see what it would do, then import it whole."""
 
-from __future__ import annotations
-
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect, render

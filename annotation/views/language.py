@@ -1,7 +1,5 @@
 """The words of the scripts, as a file of their own, and the person's choice of a language."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The people of a project on one page: members, invitations, allocation, pay and crowd links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

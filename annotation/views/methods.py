@@ -1,7 +1,5 @@
 """The methods appendix of a project or of a release: what is not recorded yet, a preview, and the files."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

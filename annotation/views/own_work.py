@@ -1,7 +1,5 @@
 """My work: everything that the person has in progress or behind them, with what can still be changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """What every page shares: who is let in, in whose time it speaks, how refusals become words, how lists are cut."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What people are paid, and what the work cost: for managers, as a page and as a sheet."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any

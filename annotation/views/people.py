@@ -1,7 +1,5 @@
 """People's pages: signing in and out, their account, following an invitation, and who belongs to a project."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

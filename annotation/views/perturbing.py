@@ -1,7 +1,5 @@
 """Automatic perturbations of a project: what was made, what was not and why, and the form for the next run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

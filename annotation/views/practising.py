@@ -1,7 +1,5 @@
 """Practice pages: the annotator's page over a kind's own practice set, with an answer to every answer."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

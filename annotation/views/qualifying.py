@@ -1,7 +1,5 @@
 """How people did in a qualification, and admitting them: a part of the page of its annotators."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two releases of a project beside each other; the address names both, so that it can be cited."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final

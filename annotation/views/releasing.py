@@ -1,7 +1,5 @@
 """Benchmarks out: the releases of a project, one release, its download."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Saved views of the explorer: save the filters and the order that are set, and delete a view."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from django.contrib import messages

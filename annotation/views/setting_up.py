@@ -1,7 +1,5 @@
 """A new project, a project's own page, and the guidelines that its annotators read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib import messages

@@ -3,8 +3,6 @@
 Whatever cannot be taken back is said first, with its numbers, on a page of its own that asks for a second click.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 

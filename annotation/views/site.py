@@ -1,7 +1,5 @@
 """The pages around the work: home, background jobs, health."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

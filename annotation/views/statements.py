@@ -1,7 +1,5 @@
 """The data statement: what managers and annotators say for it, and how it stands."""
 
-from __future__ import annotations
-
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse

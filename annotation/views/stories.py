@@ -1,7 +1,5 @@
 """What happened: the story of an item, and the log of a project."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Start from a template: choose a shipped study and a source, see what it creates, create it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

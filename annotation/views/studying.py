@@ -1,7 +1,5 @@
 """The study as a file: what the project looks like as one, and what another one would change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

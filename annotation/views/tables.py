@@ -1,7 +1,5 @@
 """A table as templates draw it: with the changes of a response and marked cells, whatever the operations were."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 

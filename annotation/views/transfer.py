@@ -1,7 +1,5 @@
 """Responses of another tool: upload a file, check people, labels and times, then import."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from django.contrib import messages

@@ -1,7 +1,5 @@
 """Trying a batch as its annotators meet it: the same page over its real items, with nothing stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

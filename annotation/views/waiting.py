@@ -1,7 +1,5 @@
 """Pages that wait for a job: they ask again by themselves, also without scripts, and say where no worker runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

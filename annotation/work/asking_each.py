@@ -6,8 +6,6 @@
 Needs no database. Answers that are under way when a job stops are paid for, so they are still given.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

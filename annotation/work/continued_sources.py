@@ -1,7 +1,5 @@
 """The earlier source that an import continues: one of its name, or the one whose rejected records a file holds."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -8,8 +8,6 @@
 One connection to the database is enough, and a test or a transaction sees what it has written itself.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections import deque

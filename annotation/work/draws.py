@@ -5,8 +5,6 @@ somebody who knows the code, all that they are sent and every public id computes
 were keys has its public id as one, and draws as it did. Draws that a release repeats have public seeds instead.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Perturbation runs that a batch feeds, seen from one decision: what they made because of it, and taking that back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils import timezone

@@ -4,8 +4,6 @@
 where nothing is asked there is no statement, where something is, there are two at most.
 """
 
-from __future__ import annotations
-
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@
 Both are looked at beside the work and not in the loop from item to item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any

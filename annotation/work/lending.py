@@ -5,8 +5,6 @@ process reads the file once. What has no file yet is `Unavailable` for the momen
 belongs to the sources that it was made from: a further source makes another one.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

@@ -1,7 +1,5 @@
 """What follows from what: derived examples, items of the batches that a decision feeds, what a run makes of an original."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from array import array

@@ -10,8 +10,6 @@ The predictor states each request that it made, retries included. The most that 
 with the prompts of all retries. A question whose answer never came is counted by estimate: the predictor may have gone on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Another number of planned places on the items of a batch, when it opens for everybody or when its overlap changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 

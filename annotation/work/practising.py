@@ -4,8 +4,6 @@ What people enter is not stored. Where a batch asks for practice first, it is ke
 and how many of its exercises they had right at first go (`PracticeDone`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The first examples of uploaded files as an import would read them: a job, for which a page or a program waits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace

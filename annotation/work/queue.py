@@ -14,8 +14,6 @@ is drawn for each person (`draws.GoldTurns`), and those of whoever comes later i
 are planned places, and kept for that person.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Each state is counted on its own: "refused" is a request that the endpoint rejec
 refuses to answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 

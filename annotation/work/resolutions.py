@@ -1,7 +1,5 @@
 """How items are resolved, stored with them: lists filter by it without a look at decisions and adjudications."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from annotation.models import Adjudication, AdjudicationRequest, Item

@@ -4,8 +4,6 @@ The decision is deleted with its outcomes, the examples that they made, the item
 runs fed by the batch made of the question. The event log keeps what was decided.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

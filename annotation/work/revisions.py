@@ -1,7 +1,5 @@
 """Revisions of a response: each submission adds one, and so does taking it back. Nothing is ever written over."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final

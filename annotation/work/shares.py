@@ -7,8 +7,6 @@ Places are changed only while they are free, one statement for many, in the orde
 this moment keeps it. Leases end through `queue.give_back`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

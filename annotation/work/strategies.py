@@ -4,8 +4,6 @@ Nothing here reads the database or the clock, so the same arguments give the sam
 plan says can be worked out again from its file. `annotation.journeys.assigning` applies what is decided here.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ them, are older than that minute. Many gold items never come to so many people, 
 item is decided that the person submitted before it (after it, where it was their first): at the end of a batch all stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Answer an example without seeing the given answer."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Rate faithfulness and comprehensiveness of a model's answer, 1-5."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

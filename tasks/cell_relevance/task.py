@@ -1,7 +1,5 @@
 """Does removing the marked cells prevent answering?"""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Add columns of related tables."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

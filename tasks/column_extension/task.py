@@ -1,7 +1,5 @@
 """Split a compound column into several."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

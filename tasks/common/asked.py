@@ -2,8 +2,6 @@
 here as many rows as fit, those that the question is about first)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

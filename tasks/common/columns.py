@@ -5,8 +5,6 @@ doing it. That the table must differ, that names stay apart, that a table may of
 result is exported is the same, and is said here.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Task types whose form is declared: labels and ratings share field parser, description, simulation and form."""
 
-from __future__ import annotations
-
 import functools
 import random
 from collections.abc import Iterator, Mapping, Sequence

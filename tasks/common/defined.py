@@ -1,7 +1,5 @@
 """Task types that a definition makes (`tasks.common.definitions`): they meet the contract without a folder of their own."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -5,8 +5,6 @@ a schema cannot say, each with the path of the part: an unknown field in a condi
 item whose expected response would be refused. `tasks.common.defined` makes the task type.
 """
 
-from __future__ import annotations
-
 import keyword
 import math
 import re

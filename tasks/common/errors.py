@@ -1,7 +1,5 @@
 """What can be wrong with what a machine proposed or a person made: LETA's classes of errors. (RobuT, table 6)"""
 
-from __future__ import annotations
-
 from tableqa.language import gettext_noop
 
 ERRORS = {

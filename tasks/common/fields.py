@@ -3,8 +3,6 @@
 A field is data. A module declares it in Python; values that come from elsewhere (YAML, JSON) fit the same classes.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import random

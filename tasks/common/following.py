@@ -4,8 +4,6 @@ A person may confirm a program, turn down what is offered (`tableqa.executable.N
 undo what is known: an example that has a program, or a derivation or a logical form in its source, goes on by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A kind's `parse` begins with a `Reading` of what was sent, asks it for one field
 tells everything that is wrong at once. A field that is wrong reads as an empty one until then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the two kinds that rename columns share: suggestions for every column, and what became of each. (RobuT 3.1)"""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

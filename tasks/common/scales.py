@@ -1,7 +1,5 @@
 """Scores from 1 to 5, as several kinds ask for them: reading one, and what several make."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How the responses to an item become a decision: what the decision rules ask of a task type."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal

@@ -1,7 +1,5 @@
 """What agreement, reports and releases take from a task type."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

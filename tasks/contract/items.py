@@ -1,7 +1,5 @@
 """What a task type receives: an item, and what the project and the platform know of its example."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

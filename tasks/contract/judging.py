@@ -1,7 +1,5 @@
 """Task types whose responses are compared: labels, scores, sets and answers of several people."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar

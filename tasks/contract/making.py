@@ -1,7 +1,5 @@
 """Task types whose responses are results of their own: edited tables and rewritten questions."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar

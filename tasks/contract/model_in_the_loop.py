@@ -1,7 +1,5 @@
 """Task types with a model in the loop: it answers the example while a person works."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import ClassVar, Literal

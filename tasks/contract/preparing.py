@@ -1,7 +1,5 @@
 """Task types that look at an example before it becomes an item."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Task types for which machines propose whole responses."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

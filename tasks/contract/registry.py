@@ -1,7 +1,5 @@
 """The installed task types, by key."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from importlib.metadata import entry_points

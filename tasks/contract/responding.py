@@ -1,7 +1,5 @@
 """How responses are read, stored and described: the part of a task type that handles `data`."""
 
-from __future__ import annotations
-
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

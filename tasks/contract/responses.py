@@ -1,7 +1,5 @@
 """What a response is made of: its input fields, the problems found in it, and its stored form."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Sequence

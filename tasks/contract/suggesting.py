@@ -1,7 +1,5 @@
 """Task types that suggest something to the annotator."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """`TaskType`: what every task type has. The traits beside this module add what only some need."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

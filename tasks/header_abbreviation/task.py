@@ -1,7 +1,5 @@
 """Shorten column names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from tableqa import Table

@@ -1,7 +1,5 @@
 """Rename columns by words that mean the same."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tableqa import Table

@@ -1,7 +1,5 @@
 """Why do a metric and people disagree about an answer?"""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 import re

@@ -1,7 +1,5 @@
 """Rate the quality of a changed example, 1-5, and choose the better of two."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

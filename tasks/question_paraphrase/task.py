@@ -1,7 +1,5 @@
 """Rewrite the question at word or sentence level."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Hashable, Iterator, Mapping, Sequence

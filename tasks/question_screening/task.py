@@ -1,7 +1,5 @@
 """Keep or remove a question that a model always answers correctly."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

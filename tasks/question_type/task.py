@@ -1,7 +1,5 @@
 """Choose extraction, reasoning, neither or unanswerable."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 

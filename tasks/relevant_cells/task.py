@@ -1,7 +1,5 @@
 """Mark the cells that the answer depends on."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

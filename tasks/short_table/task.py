@@ -1,7 +1,5 @@
 """Keep the rows and columns that the question needs."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Change one or two values so that the answer changes, or stays the same."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Django's backend for PostgreSQL with limits on how long anything waits; see `annotation.database`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg2

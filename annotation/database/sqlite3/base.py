@@ -4,8 +4,6 @@ One process writes at a time, and SQLite keeps no queue of those who wait. So a 
 is tried again at short random intervals, and a worker leaves room after each of its transactions.
 """
 
-from __future__ import annotations
-
 import random
 import sqlite3
 import time

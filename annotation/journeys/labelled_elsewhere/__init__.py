@@ -8,8 +8,6 @@ Whoever gave a response becomes a person who cannot sign in (`is_external`), wit
 responses take planned places, so agreement counts them; exports mark them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Checked labels into the database: in pages that only the import reads, until one transaction makes them all visible."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

@@ -8,8 +8,6 @@ Uploads are unpacked and verified in a process of their own (`annotation.release
 written in pages that nobody sees until the last one (`annotation.written_pages`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The contents of a checked release on their way into an empty project: sources, examples, batches and items."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Responses of a checked release on their way into its project, and what rests on them: decisions, assistance, tries."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

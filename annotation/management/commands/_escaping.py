@@ -1,7 +1,5 @@
 """What all commands share: output without what a terminal would obey, and how errors end a command."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

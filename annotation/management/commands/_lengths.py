@@ -1,7 +1,5 @@
 """The options of commands that leave out what is too long for a model: --longest N --tokenizer FOLDER --as FORM."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path

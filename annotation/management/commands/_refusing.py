@@ -1,7 +1,5 @@
 """Commands that print a refusal in one line, with exit status 1 (finding) or 2 (usage error)."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The ways in which commands give tables of figures: on the terminal, in the forms of `tableqa.sheets`, as JSON."""
 
-from __future__ import annotations
-
 import json
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`--source` of commands: sources of a project by name or id, and those of a study file by name or number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

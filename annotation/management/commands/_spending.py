@@ -1,7 +1,5 @@
 """What commands without a project spend on language models: options, estimate before, budget during, sum after."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Mapping
