@@ -7,7 +7,7 @@ GENERAL = {"", "General", "@"}
 _SECTIONS = re.compile(r';(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _COLOURS = "Black|Blue|Cyan|Green|Magenta|Red|White|Yellow|Color ?[0-9]+"
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]'
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\[\]-]*)(?:-[^\[\]]*)?\]'
     rf"|(?P<nothing>\*.|\[(?:{_COLOURS})\])|(?P<space>_.)|(?P<general>General)"
     r"|(?P<digits>[#0?][#0?,]*(?:\.[0#?]*,*)?|\.[0#?]+,*)(?P<exponent>E\+00)?"
     r"|(?P<sign>[ $€£¥%+/():!^&'~{}<>=-])",

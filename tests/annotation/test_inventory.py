@@ -275,7 +275,7 @@ def test_the_doctor_makes_the_checks_of_the_entries_and_no_others() -> None:
         name
         for name, function in vars(doctor).items()
         if inspect.isfunction(function)
-        and function.__annotations__.get("return") == "Iterator[str]"
+        and function.__annotations__.get("return") == Iterator[str]
         and function.__annotations__.keys() == {"return"}
     }
 

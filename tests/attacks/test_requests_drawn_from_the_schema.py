@@ -35,7 +35,16 @@ from annotation.journeys import setting_up
 from annotation.models import Assignment
 from annotation.roles import Permission
 from tests.annotation.cast import World, envelope
-from tests.annotation.role_table import API, EVERYBODY, MEMBERS, Things, an_edit, an_upload, make_things
+from tests.annotation.role_table import (
+    API,
+    EVERYBODY,
+    MEMBERS,
+    Things,
+    an_edit,
+    an_upload,
+    make_things,
+    the_crowd,
+)
 from tests.attacks import LONG_RUN
 from tests.attacks.changed import changed, drawn
 from tests.undone import savepoint, undone
@@ -127,6 +136,7 @@ def ids_of(things: Things) -> dict[str, list[str]]:
         "annotations": [things.annotation.public_id],
         "assignments": [things.assignment.public_id, *an_edit(things)],
         "batches": [things.batch.public_id, things.release.project.batches.order_by("pk")[0].public_id],
+        "crowd": [*the_crowd(things)],
         "items": [things.item.public_id],
         "jobs": [things.job.public_id],
         "projects": [things.world.project.slug],
