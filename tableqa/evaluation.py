@@ -38,14 +38,7 @@ from tableqa.metrics import (
     ratio,
     ratio_where_defined,
 )
-from tableqa.predictions import (
-    EvaluationError,
-    Generated,
-    Predictions,
-    Question,
-    Scaled,
-    answer_to,
-)
+from tableqa.predictions import EvaluationError, Generated, Predictions, Question, Scaled, answer_to
 from tableqa.scales import compare_scaled
 
 ORIGINAL = "original"

@@ -9,17 +9,7 @@ Zhao et al. (2023), RobuT: a row for each perturbation within its level; for eac
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tableqa.evaluation import (
-    FIGURES,
-    MACRO,
-    MICRO,
-    ORIGINAL,
-    Difference,
-    Evaluation,
-    Gap,
-    Row,
-    Unsupported,
-)
+from tableqa.evaluation import FIGURES, MACRO, MICRO, ORIGINAL, Difference, Evaluation, Gap, Row, Unsupported
 from tableqa.language import gettext, gettext_noop
 from tableqa.metrics import Estimate
 from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, share, text

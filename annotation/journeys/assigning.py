@@ -36,16 +36,7 @@ from annotation.models.sources import ExampleQuerySet
 from annotation.quality import guidance, qualifying
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.terms import check
-from annotation.work import (
-    left_over,
-    lending,
-    lineage,
-    places,
-    queue,
-    revisions,
-    shares,
-    strategies,
-)
+from annotation.work import left_over, lending, lineage, places, queue, revisions, shares, strategies
 from annotation.written_pages import HiddenPages
 from tableqa.canonical import digest
 from tasks.common.defined import DefinedTask

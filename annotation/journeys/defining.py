@@ -9,15 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from annotation import events
-from annotation.models import (
-    Annotation,
-    Batch,
-    Gold,
-    LabelImport,
-    Person,
-    Project,
-    TaskTypeDefinition,
-)
+from annotation.models import Annotation, Batch, Gold, LabelImport, Person, Project, TaskTypeDefinition
 from annotation.quality import guidance
 from annotation.refusals import refuse, require_storable
 from annotation.work.places import lock_batches, lock_items

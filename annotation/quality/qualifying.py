@@ -9,16 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from annotation import events, words
-from annotation.models import (
-    Assignment,
-    Batch,
-    Exclusion,
-    Item,
-    Membership,
-    Person,
-    Qualification,
-    Tally,
-)
+from annotation.models import Assignment, Batch, Exclusion, Item, Membership, Person, Qualification, Tally
 from annotation.quality import gold
 from annotation.refusals import refuse
 from annotation.work import gates

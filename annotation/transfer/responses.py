@@ -30,16 +30,7 @@ from annotation.journeys import assigning, defining, importing
 from annotation.journeys.labelled_elsewhere import checks
 from annotation.journeys.labelled_elsewhere import pages as label_pages
 from annotation.journeys.labelled_elsewhere.checks import Checked
-from annotation.models import (
-    Batch,
-    Job,
-    LabelImport,
-    Person,
-    Project,
-    Proposal,
-    Source,
-    Upload,
-)
+from annotation.models import Batch, Job, LabelImport, Person, Project, Proposal, Source, Upload
 from annotation.refusals import Refused, refuse, refuse_as
 from annotation.transfer import mapping as mappings
 from annotation.transfer.mapping import ImportMapping, Summary

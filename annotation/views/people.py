@@ -16,13 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import access
-from annotation.forms.people import (
-    AccountForm,
-    PasswordForm,
-    RegisterForm,
-    SignInForm,
-    TokenForm,
-)
+from annotation.forms.people import AccountForm, PasswordForm, RegisterForm, SignInForm, TokenForm
 from annotation.journeys import setting_up
 from annotation.models import ApiToken, Person, Project
 from annotation.people import attempts, personal_settings

@@ -8,10 +8,7 @@ from typing import Any
 from tableqa.examples import Context, Example, Turn
 from tableqa.language import gettext_noop, phrase, reason_of
 from tableqa.readers.mapped import gold
-from tableqa.readers.reader import (
-    Ids,
-    Rejected,
-)
+from tableqa.readers.reader import Ids, Rejected
 from tableqa.readers.records import (
     Fields,
     Record,

@@ -15,14 +15,7 @@ from tableqa.language import gettext_noop, grouped, joined, phrase
 from tableqa.readers.mapped import checked, mapped_example
 from tableqa.readers.reader import Credit, Names, Rejected, joined_credit, stated_credit
 from tableqa.readers.reading_options import with_options
-from tableqa.readers.records import (
-    Fields,
-    Record,
-    RecordFile,
-    outcomes_of,
-    plain,
-    read_records,
-)
+from tableqa.readers.records import Fields, Record, RecordFile, outcomes_of, plain, read_records
 
 _FROM = "annotations."
 _KEPT = ("annotations", "predictions")

@@ -15,21 +15,8 @@ from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
 from tableqa.readers.fetaqa import fetaqa_table
 from tableqa.readers.qtsumm import qtsumm_table
-from tableqa.readers.reader import (
-    FileReader,
-    Ids,
-    Rejected,
-    file_at,
-)
-from tableqa.readers.records import (
-    Fields,
-    Place,
-    Record,
-    example,
-    has_fields,
-    outcomes_of,
-    read_records,
-)
+from tableqa.readers.reader import FileReader, Ids, Rejected, file_at
+from tableqa.readers.records import Fields, Place, Record, example, has_fields, outcomes_of, read_records
 from tableqa.tables import Table
 
 DIMENSIONS = ("faithfulness", "comprehensiveness")

@@ -27,13 +27,7 @@ from tableqa.readers.mapped import retitled, table_from, text_in, texts_of_answe
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import is_page, questions_of, rows_of_page, sheets_of_questions
 from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader
-from tableqa.readers.reading_options import (
-    READING,
-    check_options,
-    option,
-    reading_options,
-    with_options,
-)
+from tableqa.readers.reading_options import READING, check_options, option, reading_options, with_options
 from tableqa.readers.record_forms import (
     OF_GOLD,
     PARTS,

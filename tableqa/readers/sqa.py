@@ -12,13 +12,7 @@ from pathlib import Path
 from tableqa.examples import Example, Turn
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import names_columns, read_questions
-from tableqa.readers.reader import (
-    FileReader,
-    Ids,
-    ReaderError,
-    Rejected,
-    file_at,
-)
+from tableqa.readers.reader import FileReader, Ids, ReaderError, Rejected, file_at
 from tableqa.readers.records import Place, cell_at, example, list_in
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.wtq import read_table

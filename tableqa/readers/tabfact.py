@@ -12,20 +12,8 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import (
-    FileReader,
-    ReaderError,
-    Rejected,
-    file_at,
-    read_lines,
-)
-from tableqa.readers.records import (
-    ADDED,
-    Place,
-    example,
-    kind,
-    read_members,
-)
+from tableqa.readers.reader import FileReader, ReaderError, Rejected, file_at, read_lines
+from tableqa.readers.records import ADDED, Place, example, kind, read_members
 from tableqa.readers.table_files import TableFiles
 from tableqa.tables import Table
 

@@ -11,11 +11,7 @@ from typing import Any
 
 from tableqa.examples import Context, Example
 from tableqa.language import phrase
-from tableqa.readers.reader import (
-    Ids,
-    ReaderError,
-    Rejected,
-)
+from tableqa.readers.reader import Ids, ReaderError, Rejected
 from tableqa.readers.records import (
     Fields,
     Record,

@@ -10,14 +10,7 @@ from tableqa.writers.askew import askew_record
 from tableqa.writers.lftqa import SCORES, output_record, scores
 from tasks.common.declared import RatingTask
 from tasks.common.fields import Scale
-from tasks.contract import (
-    Exported,
-    Item,
-    Perturbed,
-    Prepared,
-    Preparing,
-    Surroundings,
-)
+from tasks.contract import Exported, Item, Perturbed, Prepared, Preparing, Surroundings
 
 ENDS = (gettext_noop("not at all"), gettext_noop("entirely"))
 LIKELY = (8, 10, 16, 28, 38)

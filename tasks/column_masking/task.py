@@ -15,16 +15,7 @@ from tableqa.operations import Operation, RemoveColumn
 from tableqa.relations import Relation, Relations, relations
 from tasks.common.asked import column_of, named_column, only, refused, relevant_table, words
 from tasks.common.columns import Taking, answer_cells, named, rows_named, short_text
-from tasks.contract import (
-    Context,
-    Field,
-    Item,
-    Problem,
-    Proposed,
-    Proposing,
-    Suggesting,
-    Wanted,
-)
+from tasks.contract import Context, Field, Item, Problem, Proposed, Proposing, Suggesting, Wanted
 
 MOST_EVIDENCE = 4
 """Relations that are shown for one column."""

@@ -9,14 +9,7 @@ from tableqa.foreign_values import unstorable
 from tableqa.language import gettext
 from tableqa.operations import OperationError, from_dict, from_list
 from tasks.contract.items import Item
-from tasks.contract.responses import (
-    Field,
-    Invalid,
-    Problem,
-    from_lines,
-    frozen,
-    response_data,
-)
+from tasks.contract.responses import Field, Invalid, Problem, from_lines, frozen, response_data
 
 
 class Responding(ABC):

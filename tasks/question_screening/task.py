@@ -9,16 +9,7 @@ from tableqa.language import gettext, gettext_noop, message
 from tableqa.scales import compare_scaled, scale_of
 from tasks.common.declared import LabelTask
 from tasks.common.fields import Choice, Option
-from tasks.contract import (
-    Answered,
-    Ask,
-    Item,
-    Prepared,
-    Preparing,
-    Report,
-    Surroundings,
-    by_decision,
-)
+from tasks.contract import Answered, Ask, Item, Prepared, Preparing, Report, Surroundings, by_decision
 
 LABEL = Choice(
     name="label",

@@ -12,16 +12,7 @@ from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tasks.common.fields import Cell, Cells, cells_in_order, cells_in_words
 from tasks.common.reading import Reading
-from tasks.contract import (
-    Exported,
-    Field,
-    Invalid,
-    Item,
-    Judging,
-    Measure,
-    Perturbed,
-    Problem,
-)
+from tasks.contract import Exported, Field, Invalid, Item, Judging, Measure, Perturbed, Problem
 
 CELLS = Cells(name="cells")
 LEAST_OVERLAP = 0.5

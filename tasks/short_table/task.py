@@ -14,13 +14,7 @@ from tableqa.contracts import Contract, cell_place, check
 from tableqa.evidence import CellRef, cells_in, evidence, in_order
 from tableqa.executable import cells_read, entry, in_words, offered, posted
 from tableqa.language import gettext, gettext_noop
-from tableqa.operations import (
-    Operation,
-    OperationError,
-    describe,
-    normalise,
-    replay,
-)
+from tableqa.operations import Operation, OperationError, describe, normalise, replay
 from tableqa.programs import ProgramError
 from tableqa.shortening import first_cut
 from tableqa.writers.askew import askew_record

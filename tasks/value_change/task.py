@@ -24,15 +24,7 @@ from tableqa.executable import (
     posted,
 )
 from tableqa.language import gettext, gettext_noop
-from tableqa.operations import (
-    Operation,
-    OperationError,
-    RemoveRow,
-    SetCell,
-    describe,
-    normalise,
-    replay,
-)
+from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, describe, normalise, replay
 from tableqa.programs import from_dict
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
