@@ -12,25 +12,12 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.reader import Rejected
 from tableqa.readers.records import Fields, decoded, plain, read_records
-from tableqa.responses.export import (
-    OWN,
-    OWN_LOSSES,
-    GivenResponse,
-    Nature,
-    Task,
-    Tool,
-    is_span,
-    own_batch,
-    own_changes,
-    own_response,
-    rejecting,
-    spans,
-    unread,
-)
+from tableqa.responses import export
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool
 from tableqa.responses.folder import files, opened, read_object
 
 LOSSES = {
-    **OWN_LOSSES,
+    **export.OWN_LOSSES,
     "suggestion": gettext_noop("suggestions"),
     "vector": gettext_noop("vectors"),
 }
@@ -85,7 +72,8 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     }
     fields = {**record.nested("fields").value, "id": id}
     data = Fields(record.place, {**shown, **fields})
-    losses = [unread(f"{name} (metadata)") for name in shown if shown[name] != fields.get(name, shown[name])]
+    changed = [name for name in shown if shown[name] != fields.get(name, shown[name])]
+    losses = [export.unread(f"{name} (metadata)") for name in changed]
     losses += ["suggestion" for _ in record.optional("suggestions")]
     losses += ["vector" for _ in record.optional("vectors")]
     own: dict[str, GivenResponse] = {}
@@ -95,32 +83,33 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     questions = record.nested("responses") if "responses" in record else Fields(record.place, {})
     for question in questions.value:
         for given in questions.nested_each(question):
-            with rejecting(rejected, given, id, person=str(given.value.get("user_id", ""))):
+            with export.rejecting(rejected, given, id, person=str(given.value.get("user_id", ""))):
                 person, value = given.name("user_id"), plain(given.required("value"))
-                nature = _nature(types.get(question, ""), value)
-                if isinstance(value, list) and (types.get(question) == "span" or any(map(is_span, value))):
-                    nature, value = "text", spans(value, question, losses)
+                type = types.get(question, "")
+                nature = _nature(type, value)
+                if isinstance(value, list) and (type == "span" or any(map(export.is_span, value))):
+                    nature, value = "text", export.spans(value, question, losses)
                     if not value:
                         continue
                 if nature is None:
-                    losses.append(unread(f"{question} ({types.get(question, '?')})"))
+                    losses.append(export.unread(f"{question} ({type or '?'})"))
                     continue
-                if question == OWN:
+                if question == export.OWN:
                     stored = Fields(given.place, decoded(given.place, given.text("value")))
-                    own[person] = own_response(record.place.inside("responses"), stored, losses)
+                    own[person] = export.own_response(record.place.inside("responses"), stored, losses)
                     continue
                 natures[question] = nature
                 values.setdefault(person, {})[question] = value
     for one in rejected:  # a part of a response is none
         values.pop(str(one.record and one.record.get("user_id")), None)
     for person, response in own.items():
-        losses += own_changes(values.get(person, {}), response)
+        losses += export.own_changes(values.get(person, {}), response)
     place = record.place.inside("responses")
     responses = [
         own.get(person) or GivenResponse(place, person, "", None, one, natures)
         for person, one in values.items()
     ]
-    batch = own_batch(metadata) if own else {}
+    batch = export.own_batch(metadata) if own else {}
     return Task(data=data, id=id, responses=responses, losses=losses, rejected=rejected, **batch)
 
 

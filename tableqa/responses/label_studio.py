@@ -19,25 +19,8 @@ from typing import Any
 from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.records import Fields, decoded, plain, read_records
-from tableqa.responses.export import (
-    OWN,
-    OWN_LOSSES,
-    GivenPrediction,
-    GivenResponse,
-    Nature,
-    Task,
-    Tool,
-    is_span,
-    own_batch,
-    own_changes,
-    own_response,
-    rejecting,
-    seconds_of,
-    single_or_several,
-    spans,
-    time_of,
-    unread,
-)
+from tableqa.responses import export
+from tableqa.responses.export import GivenPrediction, GivenResponse, Nature, Task, Tool
 from tableqa.responses.folder import files, opened
 
 _CONTROLS: dict[str, tuple[str, Nature]] = {
@@ -57,7 +40,7 @@ _BELOW = " > "
 """Between the choices of a path."""
 
 LOSSES = {
-    **OWN_LOSSES,
+    **export.OWN_LOSSES,
     "cancelled": gettext_noop("skipped (cancelled) annotations"),
     "empty": gettext_noop("annotations without a result"),
     "bucket": gettext_noop("items sorted into buckets"),
@@ -88,11 +71,11 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
         predictions = task.optional_list("predictions")
         whole = [plain(one) for one in predictions if isinstance(one, dict)]
         losses = ["prediction"] * (len(predictions) - len(whole))
-        losses += [unread("drafts")] * len(task.optional_list("drafts"))
+        losses += [export.unread("drafts")] * len(task.optional_list("drafts"))
         responses: list[GivenResponse] = []
         rejected: list[Rejected] = []
         for annotation in task.nested_each("annotations") if "annotations" in task else ():
-            with rejecting(rejected, annotation, id, annotation.value.get("id")):
+            with export.rejecting(rejected, annotation, id, annotation.value.get("id")):
                 if annotation.value.get("was_cancelled"):
                     losses.append("cancelled")
                 elif response := _response(annotation, losses, schema):
@@ -108,7 +91,7 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
             beside={"label_studio": {"predictions": whole}} if whole else {},
             predictions=list(_predictions(task, schema)) if whole else (),
             predictions_count=len(whole),
-            **own_batch(task.value.get("meta")),
+            **export.own_batch(task.value.get("meta")),
         )
 
 
@@ -119,7 +102,7 @@ def _predictions(task: Fields, schema: Schema) -> Iterator[GivenPrediction]:
         try:
             stored = _stored(prediction)
             values = plain(stored.nested("data").value) if stored else _values(prediction, [], schema)[0]
-            at = time_of(prediction, "created_at")
+            at = export.time_of(prediction, "created_at")
             model = prediction.text("model_version", default="").strip()
         except ReaderError:
             continue
@@ -130,25 +113,25 @@ def _predictions(task: Fields, schema: Schema) -> Iterator[GivenPrediction]:
 
 
 def _response(annotation: Fields, losses: list[str], schema: Schema) -> GivenResponse | None:
-    seconds = seconds_of(annotation, "lead_time", losses)
+    seconds = export.seconds_of(annotation, "lead_time", losses)
     if stored := _stored(annotation):
-        own = replace(own_response(annotation.place, stored, losses), seconds=seconds)
-        losses += own_changes(_values(annotation, [], schema)[0], own)
+        own = replace(export.own_response(annotation.place, stored, losses), seconds=seconds)
+        losses += export.own_changes(_values(annotation, [], schema)[0], own)
         return own
     values, natures = _values(annotation, losses, schema)
     if annotation.value.get("ground_truth") is True:
-        losses.append(unread("ground_truth"))
+        losses.append(export.unread("ground_truth"))
     if not values:
         return None
     id = annotation.name("id") if "id" in annotation else ""
-    at = time_of(annotation, "created_at")
+    at = export.time_of(annotation, "created_at")
     return GivenResponse(annotation.place, _person(annotation), id, at, values, natures, seconds)
 
 
 def _stored(annotation: Fields) -> Fields | None:
     """What Askew wrote into its own control; None where there is no such control."""
     for result in annotation.nested_each("result"):
-        if result.text("from_name", default="") == OWN:
+        if result.text("from_name", default="") == export.OWN:
             value = result.nested("value")
             return Fields(value.place, decoded(value.place, "\n".join(value.texts("text"))))
     return None
@@ -165,7 +148,7 @@ def _values(
         control, type = result.text("from_name", default=""), result.text("type", default="")
         key, nature = _CONTROLS.get(type, ("", "text"))
         held = Fields(result.place.inside("value"), result.optional("value"))
-        if control and is_span(held.value):
+        if control and export.is_span(held.value):
             marked.setdefault(control, []).append(held.value)
         elif (
             not control
@@ -174,7 +157,7 @@ def _values(
             or "item_index" in result.value  # of one of several items
             or (control in values and nature in ("scale", "number", "rank"))
         ):
-            losses.append(unread(f"{control} ({type})" if control else type) if type else "region")
+            losses.append(export.unread(f"{control} ({type})" if control else type) if type else "region")
         elif nature == "rank" and isinstance(held.required(key), dict) and len(held.value[key]) != 1:
             losses.append("bucket")
         else:
@@ -184,9 +167,9 @@ def _values(
             if schema.get(control, {}).get("type") == "multi_choice" and natures[control] == "choice":
                 values[control], natures[control] = [values[control]], "multi_choice"
         if result.value.get("meta"):
-            losses.append(unread(f"{control} (meta)"))
+            losses.append(export.unread(f"{control} (meta)"))
     for control, found in marked.items():
-        if text := spans(found, control, losses):
+        if text := export.spans(found, control, losses):
             values[control], natures[control] = text, "text"
     return values, natures
 
@@ -210,18 +193,18 @@ def _joined(before: Any, value: Any, nature: Nature) -> tuple[Any, Nature]:
     value = plain(value)
     if nature == "choice":
         both = [*([before] if isinstance(before, str) else before or []), *value]
-        return single_or_several(both)
+        return export.single_or_several(both)
     if nature == "text":
         return "\n".join([*([before] if before else []), *value]), nature
     return value, nature
 
 
-def _schema(export: Path) -> dict[str, dict[str, Any]]:
+def _schema(file: Path) -> dict[str, dict[str, Any]]:
     """What the configuration beside an export says of its controls: the XML file of the same name, else the only one."""
     from lxml import etree
 
-    found = [export.with_suffix(".xml")] if export.with_suffix(".xml").is_file() else []
-    found = found or sorted(export.parent.glob("*.xml"))
+    found = [file.with_suffix(".xml")] if file.with_suffix(".xml").is_file() else []
+    found = found or sorted(file.parent.glob("*.xml"))
     if len(found) != 1:
         return {}
     parser = etree.XMLParser(resolve_entities=False, no_network=True)

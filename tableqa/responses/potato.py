@@ -19,16 +19,7 @@ from tableqa.language import gettext_noop, phrase
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.records import Fields, Place, plain, text_of
 from tableqa.responses import export
-from tableqa.responses.export import (
-    GivenResponse,
-    Nature,
-    Task,
-    Tool,
-    rejecting,
-    single_or_several,
-    time_of,
-    unread,
-)
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool
 from tableqa.responses.folder import files, opened, read_object
 
 LOSSES = {
@@ -77,9 +68,9 @@ def tasks(path: Path) -> Iterator[Task]:
                 place = state.place.inside(f"item {id}")
                 task = by_id.setdefault(id, Task(id=id, data=Fields(place, {"id": id})))
                 marks = [name for name in ("link", "event") for _ in kept[name].optional(id)]
-                task.losses.extend(map(unread, marks))
+                task.losses.extend(map(export.unread, marks))
                 stored = Fields(place, {name: kept[name].optional_list(id) for name in ("label", "span")})
-                with rejecting(task.rejected, stored, id, person=person):
+                with export.rejecting(task.rejected, stored, id, person=person):
                     at, seconds = _times(state, id, task.losses)
                     values, natures = _answers(stored, schemes, task.losses)
                     if values:
@@ -130,7 +121,7 @@ def _answers(
             field = schema if is_main else f"{schema}: {name}"
             values[field], natures[field] = answer
         else:
-            losses.append(unread(f"{schema} ({type})"))
+            losses.append(export.unread(f"{schema} ({type})"))
             continue
         losses += [] if schema in schemes else ["assumed"]
     for schema, names in chosen.items():
@@ -193,7 +184,7 @@ def _chosen(names: list[str], scheme: _Scheme | None) -> tuple[Any, Nature]:
     is_scale = type == "likert" and all(map(str.isdecimal, [*names, *_names((scheme or {}).get("labels"))]))
     if len(names) == 1 and is_scale:
         return _number(names[0]), "scale"
-    return single_or_several(names, _TYPES[type] == "multi_choice")
+    return export.single_or_several(names, _TYPES[type] == "multi_choice")
 
 
 def _facts(scheme: _Scheme) -> dict[str, Any]:
@@ -225,7 +216,9 @@ def _times(state: Fields, id: str, losses: list[str]) -> tuple[Any, float]:
     if not isinstance(data, dict):
         return None, 0.0
     fields = Fields(state.place.inside(f"item {id}"), data)
-    ends = (time_of(fields, name) for name in ("session_end", "session_start") if fields.value.get(name))
+    ends = (
+        export.time_of(fields, name) for name in ("session_end", "session_start") if fields.value.get(name)
+    )
     return next(ends, None), export.seconds_of(fields, "total_time_ms", losses, 0.001)
 
 

@@ -12,16 +12,7 @@ from typing import Any
 from tableqa.language import gettext_noop
 from tableqa.readers.records import Fields, Record, plain, read_records, text_of
 from tableqa.responses import export
-from tableqa.responses.export import (
-    GivenResponse,
-    Nature,
-    Task,
-    Tool,
-    rejecting,
-    single_or_several,
-    time_of,
-    unread,
-)
+from tableqa.responses.export import GivenResponse, Nature, Task, Tool
 
 LOSSES = {
     "ignored": gettext_noop("ignored tasks"),
@@ -40,9 +31,9 @@ def tasks(path: Path) -> Iterator[Task]:
         id = _id(line)
         shown = {name: value for name, value in line.value.items() if not _is_about(name, line)}
         task = by_id.setdefault(id, Task(id=id, data=Fields(line.place, {**shown, "id": id})))
-        task.losses.extend(unread(name) for name in shown if shown[name] != task.data.value.get(name))
-        task.losses.extend([unread("flagged")] * (line.value.get("flagged") is True))
-        with rejecting(task.rejected, line, id, person=_person(line)):
+        task.losses.extend(export.unread(name) for name in shown if shown[name] != task.data.value.get(name))
+        task.losses.extend([export.unread("flagged")] * (line.value.get("flagged") is True))
+        with export.rejecting(task.rejected, line, id, person=_person(line)):
             if (response := _response(record, task.losses)) is not None:
                 task.responses.append(response)
     yield from by_id.values()
@@ -79,7 +70,7 @@ def _response(record: Record, losses: list[str]) -> GivenResponse | None:
     natures: dict[str, Nature] = {}
     if chosen := line.texts("accept") if "accept" in line else []:
         style = line.optional("config").get("choice_style")
-        values["accept"], natures["accept"] = single_or_several(chosen, style == "multiple")
+        values["accept"], natures["accept"] = export.single_or_several(chosen, style == "multiple")
     for name in (one for one in _inputs(line) if line.value[one] != ""):
         values[name] = plain(line.value[name])
         natures[name] = "text" if isinstance(values[name], str) else "number"
@@ -91,7 +82,7 @@ def _response(record: Record, losses: list[str]) -> GivenResponse | None:
     if not values:
         losses.append("empty")
         return None
-    at = time_of(line, "_timestamp")
+    at = export.time_of(line, "_timestamp")
     return GivenResponse(line.place, _person(line), str(record.number), at, values, natures)
 
 
