@@ -52,6 +52,7 @@ KEY_SALT = "annotation.crowd.key"
 SIGNATURE = "signature"
 """The query parameter with the HMAC-SHA256 of the person's id, in hexadecimal digits."""
 MOST_LISTED = 10_000
+_TAKEN = gettext_noop("This id is already in use in another browser. If that is you, continue there.")
 ASK_THE_RESEARCHERS = gettext_noop(
     "Contact the researchers through the platform you came from. They can send you a return link."
 )
@@ -208,17 +209,15 @@ def require_admitted(link: CrowdLink, ids: Ids) -> None:
 
     An id that is still to be entered on the page is checked then.
     """
+    advice = gettext("Open the study on the platform with the account that was invited.")
     if link.is_signed:
         expected = hmac.new(key_of(link).encode(), ids.person.encode(), hashlib.sha256).hexdigest()
         if not constant_time_compare(expected, ids.signature.lower()):
-            raise _not_admitted(gettext("The id in this link is missing or has no valid signature."))
+            why = gettext("The id in this link is missing or has no valid signature.")
+            raise _refused("crowd_not_admitted", why, advice)
     if link.is_limited and ids.person and not link.listed.filter(digest=_digest(link, ids.person)).exists():
-        raise _not_admitted(gettext("This id is not on the list of participants of this study."))
-
-
-def _not_admitted(why: str) -> Refused:
-    open_it = gettext("Open the study on the platform with the account that was invited.")
-    return Refused("crowd_not_admitted", f"{why} {open_it} {gettext(ASK_THE_RESEARCHERS)}")
+        why = gettext("This id is not on the list of participants of this study.")
+        raise _refused("crowd_not_admitted", why, advice)
 
 
 def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
@@ -226,7 +225,8 @@ def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
 
     Raises Refused (crowd_taken) for an account that has anything beyond this project.
     """
-    _require_kept(entry)
+    if entry.person.erased_at is not None:
+        refuse("invalid_request", "This person's data was erased, so a return link is not possible.")
     with transaction.atomic():
         _require_crowd_account(entry)
         setting_up.sign_out_everywhere(person=entry.person, by=by, now=now)
@@ -238,7 +238,7 @@ def let_back_in(*, entry: CrowdEntry, by: Person, now: datetime) -> str:
 # -- the participants' side -------------------------------------------------------------------------
 
 
-def open_link(public_id: str, *, now: datetime) -> CrowdLink | None:
+def open_link(public_id: str) -> CrowdLink | None:
     """The link at this address, None where there is none. Whether it is still open, `require_open` says."""
     if "\0" in public_id:
         return None
@@ -248,16 +248,15 @@ def open_link(public_id: str, *, now: datetime) -> CrowdLink | None:
 def require_open(link: CrowdLink, *, now: datetime) -> None:
     """Raises Refused (crowd_closed) where nobody new comes in any more, with why."""
     if link.closed_at is not None:
-        raise _shut(gettext("This study is closed to new people. The researchers have closed the link."))
-    if now >= link.expires_at:
-        raise _shut(gettext("This study is closed to new people. Its link has expired."))
-    if link.most is not None and link.entries.count() >= link.most:
-        raise _shut(gettext("This study is closed to new people. It has reached its maximum."))
-
-
-def _shut(why: str) -> Refused:
-    back = gettext("If you have already joined, continue in the browser you started in.")
-    return Refused("crowd_closed", f"{why} {back} {gettext(ASK_THE_RESEARCHERS)}")
+        why = gettext("This study is closed to new people. The researchers have closed the link.")
+    elif now >= link.expires_at:
+        why = gettext("This study is closed to new people. Its link has expired.")
+    elif link.most is not None and link.entries.count() >= link.most:
+        why = gettext("This study is closed to new people. It has reached its maximum.")
+    else:
+        return
+    advice = gettext("If you have already joined, continue in the browser you started in.")
+    raise _refused("crowd_closed", why, advice)
 
 
 def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
@@ -313,17 +312,14 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
             require_open(link, now=now)
             return _new(link, ids, now)
     except IntegrityError:  # said without the database's words, which hold the id
-        raise _taken() from None
+        raise _refused("crowd_taken", gettext(_TAKEN)) from None
 
 
 def _require_member(entry: CrowdEntry) -> None:
     """Raises Refused (no_member) for somebody whom a manager removed from the project."""
     if setting_up.has_left(entry.person, entry.link.project_id):
-        refuse(
-            "no_member",
-            "The researchers have ended your part in this study. Your submissions are kept. {advice}",
-            advice=gettext(ASK_THE_RESEARCHERS),
-        )
+        why = gettext("The researchers have ended your part in this study. Your submissions are kept.")
+        raise _refused("no_member", why)
 
 
 def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
@@ -331,15 +327,7 @@ def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
         return entry.person
     if entry.link_id != link.pk:
         refuse("crowd_taken", "A person with this id already took part in this project through another link.")
-    raise _taken()
-
-
-def _taken() -> Refused:
-    return Refused(
-        "crowd_taken",
-        gettext("This id is already in use in another browser. If that is you, continue there. ")
-        + gettext(ASK_THE_RESEARCHERS),
-    )
+    raise _refused("crowd_taken", gettext(_TAKEN))
 
 
 def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
@@ -364,10 +352,7 @@ def come_back(*, token: str, now: datetime) -> CrowdEntry:
     Raises Refused: invitation_expired for a link that is used, wrong or too old; crowd_taken for an account that has
     anything beyond this project.
     """
-    gone = Refused(
-        "invitation_expired",
-        gettext("This link does not work or is no longer valid. ") + gettext(ASK_THE_RESEARCHERS),
-    )
+    gone = _refused("invitation_expired", gettext("This link does not work or is no longer valid."))
     try:
         said = signing.loads(token, salt=SALT, max_age=WAY_BACK)
     except signing.BadSignature:
@@ -387,11 +372,7 @@ def use_way_back(*, token: str, now: datetime) -> Person:
             session_epoch=F("session_epoch") + 1, let_back_in_at=now
         )
         if not won:
-            refuse(
-                "invitation_expired",
-                "This link has already been used. {advice}",
-                advice=gettext(ASK_THE_RESEARCHERS),
-            )
+            raise _refused("invitation_expired", gettext("This link has already been used."))
         events.log(entry, "let back in", "entered", by=entry.person, now=now, project=entry.link.project_id)
     return Person.objects.get(pk=entry.person_id)
 
@@ -482,9 +463,9 @@ def _end(entry: CrowdEntry, outcome: str) -> End:
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _require_kept(entry: CrowdEntry) -> None:
-    if entry.person.erased_at is not None:
-        refuse("invalid_request", "This person's data was erased, so a return link is not possible.")
+def _refused(code: str, *sentences: str) -> Refused:
+    """What a participant reads: the sentences, and whom to ask."""
+    return Refused(code, " ".join([*sentences, gettext(ASK_THE_RESEARCHERS)]))
 
 
 def _require_crowd_account(entry: CrowdEntry) -> None:

@@ -45,7 +45,7 @@ from annotation.views.pages import (
 @require_http_methods(["GET", "HEAD", "POST"])
 def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """The way in. GET shows a button and lets nobody in: platforms and mail programs look at links beforehand."""
-    link = crowd.open_link(public_id, now=timezone.now())
+    link = crowd.open_link(public_id)
     if link is None:
         raise Http404(access.NOT_HERE)
     person = request.user if request.user.is_authenticated else None
