@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tableqa.language import phrase
 from tableqa.readers.html_tables import HtmlTableError, html_table
-from tableqa.readers.reader import ReaderError, any_case, start_of
+from tableqa.readers.reader import ReaderError, any_case, not_the_only_file, start_of
 from tableqa.readers.reading_options import EVERY, offering, option
 from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, parts_of
 from tableqa.readers.table_encodings import PAGES
@@ -27,13 +27,7 @@ def questions_of(folder: Path, fits: Callable[[Path], bool]) -> list[Path]:
         return fitting
     if named := [path for path in files if path.name == chosen]:
         return named
-    names = [path.name for path in fitting[:10]]
-    what = (
-        phrase("the folder contains several such files: {names}", names=", ".join(names))
-        if names
-        else phrase("the folder contains no such file")
-    )
-    error = ReaderError(folder, None, what, _NAME_FILE)
+    error, names = not_the_only_file(folder, fitting, _NAME_FILE), [path.name for path in fitting[:10]]
     raise offering(error, "questions", *names, EVERY) if names else error
 
 

@@ -366,13 +366,21 @@ def only_file(
     found = sorted(path for path in matching if fits(path))
     if len(found) == 1:
         return found[0]
-    names = ", ".join(str(path.relative_to(folder)) for path in found[:10])
-    what = (
-        phrase("the folder contains several such files: {names}", names=names)
-        if found
-        else phrase("the folder contains no such file")
-    )
-    raise ReaderError(folder, None, what, mend, command)
+    raise not_the_only_file(folder, found, mend, command)
+
+
+def not_the_only_file(folder: Path, files: Sequence[Path], mend: str, command: str = "") -> ReaderError:
+    """The error of a folder in which one file should fit, and none or these files do."""
+    names = ", ".join(str(path.relative_to(folder)) for path in files[:10])
+    several = phrase("the folder contains several such files: {names}", names=names)
+    what = several if files else phrase("the folder contains no such file")
+    return ReaderError(folder, None, what, mend, command)
+
+
+def ways_to_tables(name: str) -> tuple[str, str]:
+    """What to do on the page, and with the command, where the file of the tables is not beside that of the questions."""
+    mend = phrase("Upload the file of the tables, {name}, too: in a zip archive", name=name)
+    return mend, phrase("Give the folder of the file of the tables, {name}: --tables DIR", name=name)
 
 
 def file_at(path: Path, patterns: Iterable[str], fits: Callable[[Path], bool], mend: str) -> Path:
@@ -458,11 +466,7 @@ _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
 
 
 _KNOWN_FORMS = (
-    (
-        (b"PAR1",),
-        phrase("this is a Parquet file"),
-        phrase("Give it a name that ends in .parquet"),
-    ),
+    ((b"PAR1",), phrase("this is a Parquet file"), phrase("Give it a name that ends in .parquet")),
     (
         (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"\x28\xb5\x2f\xfd", b"Rar!"),
         phrase("this is a compressed file"),
@@ -577,12 +581,7 @@ def check_size(path: Path, line: int, rows: int, columns: int) -> None:
     )
     for number, limit, what in found:
         if number > limit:
-            raise ReaderError(
-                path,
-                line,
-                what,
-                phrase("Split or remove the table"),
-            )
+            raise ReaderError(path, line, what, phrase("Split or remove the table"))
 
 
 def check_cells(path: Path, line: int, cells: list[str]) -> None:

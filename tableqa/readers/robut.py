@@ -14,7 +14,7 @@ from typing import Any
 from tableqa.examples import Example
 from tableqa.language import gettext_noop, phrase
 from tableqa.on_disk import Shelf
-from tableqa.readers.reader import Names, ReaderError, Rejected, TolerantReader
+from tableqa.readers.reader import Names, ReaderError, Rejected, TolerantReader, ways_to_tables
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -139,14 +139,9 @@ def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
         others = [path for inner in within for path in inner.glob(f"*{_TABLES}.json")]
         if len(others) == 1:
             return others[0]
-    mend = phrase(
-        "Upload the file of the tables, {name}, too: in a zip archive",
-        name=name,
-    )
-    command = phrase("Give the folder of the file of the tables, {name}: --tables DIR", name=name)
-    raise ReaderError(
-        questions, None, phrase("there is no {name} in {folder}", name=name, folder=folder), mend, command
-    )
+    mend, command = ways_to_tables(name)
+    what = phrase("there is no {name} in {folder}", name=name, folder=folder)
+    raise ReaderError(questions, None, what, mend, command)
 
 
 def _kept_in(path: Path, spool: Path) -> tuple[TableLines, Mapping[str, ReaderError]]:

@@ -16,7 +16,7 @@ from tableqa.language import gettext_noop, joined, phrase
 from tableqa.on_disk import Shelf
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.archive import is_archive, named, unpacked
-from tableqa.readers.reader import FileReader, Ids, ReaderError, Rejected, any_case, only_file
+from tableqa.readers.reader import FileReader, Ids, ReaderError, Rejected, any_case, only_file, ways_to_tables
 from tableqa.readers.records import Fields, Record, example, has_fields, outcomes_of, table_of, text_of
 from tableqa.readers.split_names import SPLITS, check_split, same_split, split_of
 from tableqa.readers.table_encodings import PAGES
@@ -127,15 +127,10 @@ class WikiSql(FileReader):
             inner / name for inner in within[: 1 if tables is None else None] if (inner / name).is_file()
         ]:
             return questions, named[0]
-        mend = phrase(
-            "Upload the file of the tables, {name}, too: in a zip archive",
-            name=name,
-        )
-        command = phrase("Give the folder of the file of the tables, {name}: --tables DIR", name=name)
+        mend, command = ways_to_tables(name)
         if tables is None:
-            raise ReaderError(
-                questions, None, phrase("there is no {name} beside it", name=name), mend, command
-            )
+            what = phrase("there is no {name} beside it", name=name)
+            raise ReaderError(questions, None, what, mend, command)
         # In an archive the one file of tables may have any name.
         return questions, only_file(folder, _PLACES, _has_tables, mend, command)
 
