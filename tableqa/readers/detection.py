@@ -69,7 +69,4 @@ def detected(path: Path) -> str:
             sample = file.read(SAMPLE).decode("utf-8", errors="replace")
     except OSError as error:
         raise cannot_open(path, error) from error
-    return next(
-        (name for name, marks in _MARKS if all(mark.search(sample) for mark in marks)),
-        OWN,
-    )
+    return next((name for name, marks in _MARKS if all(mark.search(sample) for mark in marks)), OWN)

@@ -44,12 +44,7 @@ LOSSES: Mapping[str, tuple[str, ...]] = {
     "qtsumm": (_SPLITS, _FIELDS),
     "freb_tqa": (_SPLITS, _LINEAGE),
     "robut": (_SPLITS, _LINEAGE),
-    "lftqa": (
-        _SPLITS,
-        _FIELDS,
-        _RATINGS,
-        gettext_noop("Empty answers of systems."),
-    ),
+    "lftqa": (_SPLITS, _FIELDS, _RATINGS, gettext_noop("Empty answers of systems.")),
     "tabfact": (_SPLITS, gettext_noop("Other files of the dataset, such as linked entities.")),
     "suc": (
         _SPLITS,

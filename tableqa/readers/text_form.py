@@ -311,10 +311,7 @@ def text_lines(path: Path, encoding: str, comments: int = 0) -> Iterator[str]:
         with path.open(encoding=codec, errors=errors, newline="") as file:
             while line := file.readline(MAX_TABLE_BYTES + 1):
                 if len(line) > MAX_TABLE_BYTES:
-                    what = phrase(
-                        "the line is longer than {most} characters",
-                        most=grouped(MAX_TABLE_BYTES),
-                    )
+                    what = phrase("the line is longer than {most} characters", most=grouped(MAX_TABLE_BYTES))
                     raise ReaderError(path, number, what, phrase("Check that this is the right file"))
                 if number == 1 and _SEPARATOR_LINE.fullmatch(line):
                     line = "\n"  # of Excel; the numbers of the lines stay

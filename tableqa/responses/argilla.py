@@ -16,11 +16,7 @@ from tableqa.responses import export
 from tableqa.responses.export import GivenResponse, Nature, Task, Tool
 from tableqa.responses.folder import files, opened, read_object
 
-LOSSES = {
-    **export.OWN_LOSSES,
-    "suggestion": gettext_noop("suggestions"),
-    "vector": gettext_noop("vectors"),
-}
+LOSSES = {**export.OWN_LOSSES, "suggestion": gettext_noop("suggestions"), "vector": gettext_noop("vectors")}
 _NATURES: dict[str, Nature] = {
     "label_selection": "choice",
     "multi_label_selection": "multi_choice",
