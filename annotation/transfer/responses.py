@@ -197,13 +197,8 @@ def _refuse_problems(preview: Preview) -> NoReturn:
 
 def _first(tasks: Sequence[CheckedTask]) -> list[CheckedTask]:
     """The first tasks, with `SAMPLE` responses or a few more."""
-    sample, number = [], 0
-    for task in tasks:
-        if number >= SAMPLE:
-            break
-        sample.append(task)
-        number += len(task.responses)
-    return sample
+    before = itertools.accumulate((len(task.responses) for task in tasks), initial=0)
+    return [task for task, number in zip(tasks, before, strict=False) if number < SAMPLE]
 
 
 def _by_example(tasks: Sequence[CheckedTask]) -> dict[str, CheckedTask]:
