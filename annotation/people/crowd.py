@@ -117,7 +117,13 @@ def make_link(
         refuse("invalid_request", "The closing day is in the past. Choose a later day.")
     if most is not None and most < 1:
         refuse("invalid_request", "Allow at least one person, or leave the number empty.")
-    _require_return_url(return_url)
+    parts = urlsplit(return_url)
+    if return_url and (parts.scheme != "https" or not parts.hostname or "{code}" not in return_url):
+        refuse(
+            "invalid_request",
+            "The return URL must begin with https:// and contain {placeholder} where the code belongs.",
+            placeholder="{code}",
+        )
     try:
         with transaction.atomic():
             link = CrowdLink.objects.create(
@@ -138,18 +144,6 @@ def make_link(
             "name_taken", "This project already has a crowd link {name!r}. Choose another name.", name=name
         )
     return link
-
-
-def _require_return_url(address: str) -> None:
-    if not address:
-        return
-    parts = urlsplit(address)
-    if parts.scheme != "https" or not parts.hostname or "{code}" not in address:
-        refuse(
-            "invalid_request",
-            "The return URL must begin with https:// and contain {placeholder} where the code belongs.",
-            placeholder="{code}",
-        )
 
 
 def close_link(*, link: CrowdLink, by: Person, now: datetime) -> None:
@@ -301,7 +295,6 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
                 link__project_id=link.project_id, external_id=ids.person
             )
             for entry in known:
-                _require_member(entry)
                 return _known(entry, link, person)
             if person is not None:
                 refuse(
@@ -315,14 +308,11 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
         raise _refused("crowd_taken", gettext(_TAKEN)) from None
 
 
-def _require_member(entry: CrowdEntry) -> None:
-    """Raises Refused (no_member) for somebody whom a manager removed from the project."""
+def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
+    """The person of an entry, in their own session. Raises Refused: no_member, where a manager removed them; crowd_taken."""
     if setting_up.has_left(entry.person, entry.link.project_id):
         why = gettext("The researchers have ended your part in this study. Your submissions are kept.")
         raise _refused("no_member", why)
-
-
-def _known(entry: CrowdEntry, link: CrowdLink, person: Person | None) -> Person:
     if person is not None and person.pk == entry.person_id and entry.link_id == link.pk:
         return entry.person
     if entry.link_id != link.pk:
