@@ -1,5 +1,6 @@
 """Zip archives of questions and tables, unpacked for as long as they are read: plain files, bounded in number and size."""
 
+import gzip
 import lzma
 import posixpath
 import re
@@ -13,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from copy import copy
 from pathlib import Path
+from typing import IO
 
 from tableqa.language import grouped, phrase, reason_of, with_texts
 from tableqa.readers.reader import FETCH, START, ReaderError, check_is_text, is_excel
@@ -90,7 +92,7 @@ def unpack(path: Path, folder: Path) -> None:
         for name, member in _members(path, archive).items():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            left = _write(path, archive, member, target, left)
+            left = unpack_file(path, archive.open(member), target, left)
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -158,16 +160,16 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
 
 def _too_large(path: Path) -> ReaderError:
     what = phrase("it unpacks to more than {most} bytes", most=grouped(MOST_UNPACKED))
-    return ReaderError(path, None, what, phrase("Split it"), phrase("Split it, or give the unpacked folder"))
+    return ReaderError(path, None, what, phrase("Split it"), phrase("Split it, or unpack it first"))
 
 
-def _write(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """Unpack a file of at most `left` bytes. Returns how many are left after it.
+def unpack_file(path: Path, packed: IO[bytes] | gzip.GzipFile, target: Path, left: int) -> int:
+    """Unpack a file of at most `left` bytes from the archive at `path`. Returns how many are left after it; ReaderError.
 
     Sizes are counted while unpacking: the archive's own list may say less than there is.
     """
-    with archive.open(member) as inside, target.open("wb") as out:
-        while block := inside.read(1 << 20):
+    with packed, target.open("wb") as out:
+        while block := packed.read(1 << 20):
             left -= len(block)
             if left < 0:
                 raise _too_large(path)
@@ -204,14 +206,14 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
                 if posixpath.dirname(name) in crowded and target.suffix.lower() in _TABLES:
                     later[target] = member
                 else:
-                    left = _write(path, archive, member, target, left)
+                    left = unpack_file(path, archive.open(member), target, left)
         before = FETCH.get()
 
         def fetch(target: Path) -> None:
             before(target)
             if target in later:
                 with _translated(path):
-                    _write(path, archive, later[target], target, MOST_UNPACKED)
+                    unpack_file(path, archive.open(later[target]), target, MOST_UNPACKED)
                 del later[target]
 
         token = FETCH.set(fetch)

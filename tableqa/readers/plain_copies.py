@@ -1,7 +1,6 @@
 """Files of questions that are compressed, or JSON in another encoding than UTF-8: read from a plain copy."""
 
 import gzip
-import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tableqa.language import phrase, reason_of
-from tableqa.readers.archive import MOST_UNPACKED, named
+from tableqa.readers.archive import MOST_UNPACKED, named, unpack_file
 from tableqa.readers.letters import Guess, encoding_by_letters
 from tableqa.readers.reader import ReaderError, start_of
 from tableqa.readers.reading_options import option
@@ -49,16 +48,9 @@ def plain_copy(path: Path, encoding: str = "") -> Iterator[Path]:
 
 def _unpack(path: Path, copy: Path) -> None:
     try:
-        with gzip.open(path) as packed, copy.open("wb") as file:
-            left = MOST_UNPACKED
-            while block := packed.read(min(1 << 20, left)):
-                left -= len(block)
-                file.write(block)
-            if not left and packed.read(1):
-                what = phrase("it unpacks to more than {most} bytes", most=f"{MOST_UNPACKED:,}")
-                raise ReaderError(path, None, what, phrase("Split it"))
+        with gzip.open(path) as packed:
+            unpack_file(path, packed, copy, MOST_UNPACKED)
     except (OSError, EOFError, zlib.error) as error:
-        shutil.rmtree(copy, ignore_errors=True)
         what = phrase("the compressed file is damaged: {error}", error=reason_of(error))
         raise ReaderError(path, None, what, phrase("Fetch it again")) from error
 

@@ -431,13 +431,13 @@ def test_the_preview_of_an_archive_of_many_tables_reads_only_those_that_it_shows
 ) -> None:
     number = archive.MANY_FILES + 1
     written: list[str] = []
-    write = archive._write
+    unpack_file = archive.unpack_file
 
-    def counted(path: Path, zipped: Any, member: zipfile.ZipInfo, *others: Any) -> int:
-        written.append(member.filename)
-        return write(path, zipped, member, *others)
+    def counted(path: Path, packed: Any, *others: Any) -> int:
+        written.append(packed.name)
+        return unpack_file(path, packed, *others)
 
-    monkeypatch.setattr(archive, "_write", counted)
+    monkeypatch.setattr(archive, "unpack_file", counted)
     if in_one:
         files = {"questions": many_tables(number, asked(number))}
     else:
