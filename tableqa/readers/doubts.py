@@ -13,7 +13,7 @@ from tableqa.tables import Table
 _BETWEEN = "\0"
 """Between texts that are searched together: no text holds it."""
 _PLACEHOLDER = re.compile(
-    r"(?<=\0)[ \t]*(nan|NaN|NAN|null|Null|NULL|None|<NA>|NaT"
+    r"(?<=\0)[ \t]*(nan|NaN|NAN|null|Null|NULL|None|NA|<NA>|NaT|\\N"
     r"|#(?:REF!|N/A|VALUE!|DIV/0!|NAME\?|NUM!|NULL!|SPILL!|CALC!)"
     r"|=[A-Za-z$(+-][^\0]*)[ \t]*(?=\0)"
 )
@@ -30,7 +30,7 @@ def note_doubts(example: Example, has_new_table: bool) -> None:
     if alternatives_of(example.answers):
         notes.add("alternatives", in_words(example.answers))
     for answer in example.answers:
-        if looks_like_list(answer):
+        if looks_like_list(answer) or (answer.startswith("{") and answer.endswith("}")):
             notes.add("texts_like_lists", answer)
         elif (";" in answer or "|" in answer) and len(answer.split()) < LONG_ANSWER:
             notes.add("separators", answer)
