@@ -32,7 +32,7 @@ def tasks(path: Path) -> Iterator[Task]:
         shown = {name: value for name, value in line.value.items() if not _is_about(name, line)}
         task = by_id.setdefault(id, Task(id=id, data=Fields(line.place, {**shown, "id": id})))
         task.losses.extend(export.unread(name) for name in shown if shown[name] != task.data.value.get(name))
-        task.losses.extend([export.unread("flagged")] * (line.value.get("flagged") is True))
+        task.losses.extend(map(export.unread, _unread(line)))
         with export.rejecting(task.rejected, line, id, person=_person(line)):
             if (response := _response(record, task.losses)) is not None:
                 task.responses.append(response)
@@ -48,7 +48,13 @@ def _id(line: Fields) -> str:
 
 def _is_about(name: str, line: Fields) -> bool:
     """Whether a field is about the response, not shown with the task."""
-    return name in _ABOUT or name.startswith(("_", "field_")) or name in _inputs(line)
+    return name in (*_ABOUT, *_inputs(line), *_unread(line)) or name.startswith(("_", "field_"))
+
+
+def _unread(line: Fields) -> list[str]:
+    """The fields with answers that are not read: a flag, those inside pages, and those that a review compared."""
+    inside = {"pages": "pages", "review": "versions"}.get(str(line.value.get("_view_id")), "")
+    return [name for name in ("flagged", inside) if line.value.get(name)]
 
 
 def _inputs(line: Fields) -> list[str]:

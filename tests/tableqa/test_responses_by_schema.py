@@ -396,3 +396,22 @@ def test_fields_that_differ_between_people_and_no_interface_describes_are_counte
     )
 
     assert losses("prodigy", path) == {"values of the field stars": 1, "values of the field flagged": 1}
+
+
+# -- Exports with answers in further places ---------------------------------------------------------
+
+
+def test_answers_inside_pages_and_versions_of_prodigy_are_counted_and_no_part_of_the_example(
+    tmp_path: Path,
+) -> None:
+    inside = {"text": "Who won?", "options": [{"id": "A"}], "accept": ["A"]}
+    pages = {"id": "1", "_view_id": "pages", "pages": [inside], "answer": "accept"}
+    review = {"id": "2", "_view_id": "review", "versions": [inside], **inside, "answer": "accept"}
+    own = {"id": "3", "_view_id": "choice", "pages": 12, **inside, "answer": "accept"}
+    path = lines(tmp_path / "export.jsonl", pages, review, own)
+    assert losses("prodigy", path) == {"values of the field pages": 1, "values of the field versions": 1}
+    assert [sorted(task.data.value) for task in tasks("prodigy", path)] == [
+        ["id"],
+        ["id", "text"],
+        ["id", "pages", "text"],
+    ]
