@@ -35,7 +35,7 @@ def tasks(path: Path) -> Iterator[Task]:
                 line = record.fields
                 id = line.name("id")
                 if id not in by_id:
-                    about = (*_labels(line), "Comments")
+                    about = ("label", *_lists(line), "Comments")
                     shown = {name: value for name, value in line.value.items() if name not in about}
                     by_id[id] = Task(id=id, data=Fields(line.place, {**shown, "id": id}))
                 with rejecting(by_id[id].rejected, line, id, person=file.stem):
@@ -51,9 +51,12 @@ def _project_type(folder: Path) -> str:
 
 
 def _labels(line: Fields) -> dict[str, list[Any]]:
-    """The fields with labels. Metadata can have the other names, too."""
-    lists = [name for name in _LABELS if isinstance(line.value.get(name), list)]
-    return {name: line.optional_list(name) for name in ("label", *lists)}
+    return {name: line.optional_list(name) for name in ("label", *_lists(line))}
+
+
+def _lists(line: Fields) -> list[str]:
+    """The fields with lists of labels. Metadata can have the other names, too."""
+    return [name for name in _LABELS if isinstance(line.value.get(name), list)]
 
 
 def _response(line: Fields, person: str, project: str, losses: list[str]) -> GivenResponse | None:

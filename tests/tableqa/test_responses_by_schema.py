@@ -415,3 +415,14 @@ def test_answers_inside_pages_and_versions_of_prodigy_are_counted_and_no_part_of
         ["id", "text"],
         ["id", "pages", "text"],
     ]
+
+
+def test_a_line_of_doccano_whose_label_is_no_list_is_rejected_alone(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "ada.jsonl",
+        {"id": 7, "text": "q", "label": "yes"},
+        {"id": 8, "text": "q", "label": ["no"]},
+    )
+    first, second = tasks("doccano", path)
+    assert (first.responses, len(second.responses)) == ([], 1)
+    assert "task 7, response of ada: label is a text" in str(first.rejected[0].error)
