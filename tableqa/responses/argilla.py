@@ -16,7 +16,12 @@ from tableqa.responses import export
 from tableqa.responses.export import GivenResponse, Nature, Task, Tool
 from tableqa.responses.folder import files, opened, read_object
 
-LOSSES = {**export.OWN_LOSSES, "suggestion": gettext_noop("suggestions"), "vector": gettext_noop("vectors")}
+LOSSES = {
+    **export.OWN_LOSSES,
+    "assumed": gettext_noop("types of values (guessed: add .argilla/settings.json)"),
+    "suggestion": gettext_noop("suggestions"),
+    "vector": gettext_noop("vectors"),
+}
 _NATURES: dict[str, Nature] = {
     "label_selection": "choice",
     "multi_label_selection": "multi_choice",
@@ -94,6 +99,8 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
                     stored = Fields(given.place, decoded(given.place, given.text("value")))
                     own[person] = export.own_response(record.place.inside("responses"), stored, losses)
                     continue
+                losses += [] if question in types else ["assumed"]
+                losses += [export.unread(question)] if question in values.get(person, {}) else []
                 natures[question] = nature
                 values.setdefault(person, {})[question] = value
     for one in rejected:  # a part of a response is none

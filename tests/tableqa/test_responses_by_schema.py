@@ -426,3 +426,15 @@ def test_a_line_of_doccano_whose_label_is_no_list_is_rejected_alone(tmp_path: Pa
     first, second = tasks("doccano", path)
     assert (first.responses, len(second.responses)) == ([], 1)
     assert "task 7, response of ada: label is a text" in str(first.rejected[0].error)
+
+
+def test_types_that_are_guessed_for_argilla_and_second_answers_of_a_person_are_counted(
+    tmp_path: Path,
+) -> None:
+    answers = [{"value": ["a", "b"], "user_id": "u1"}, {"value": ["b", "a"], "user_id": "u1"}]
+    record = {"id": "1", "fields": {"question": "q"}, "responses": {"order": answers}}
+    (tmp_path / "records.json").write_text(json.dumps([record]), "utf-8")
+    assert losses("argilla", tmp_path) == {
+        "types of values (guessed: add .argilla/settings.json)": 2,
+        "values of the field order": 1,
+    }
