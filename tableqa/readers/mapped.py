@@ -121,7 +121,7 @@ def _mapped_example(
     answers = gold(fields, taken, given)
     passage = passage_of(in_column(fields.value, taken.get("context")))
     used = {name for part, name in taken.items() if part != "context" or passage is not None}
-    if isinstance(in_column(fields.value, taken.get("answers")), dict):
+    if texts_of_answers(held := in_column(fields.value, taken.get("answers"))) is not held:
         used.discard(taken["answers"])  # it says more than the texts
     meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
     if about := _beside_the_cells(fields.value[taken["table"]]):
@@ -187,11 +187,15 @@ def gold(
 
 
 def texts_of_answers(value: Any) -> Any:
-    """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}]; any other value as it is."""
-    if isinstance(value, dict) and isinstance(value.get("text"), list | str):
-        return value["text"]
-    if is_list_of_objects(value) and all(text_of(inner.get("text")) is not None for inner in value):
-        return [inner["text"] for inner in value]
+    """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}], or a text of it; others as they are."""
+    held = value
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[{")):
+        with suppress(ValueError):
+            held = value_in(value)
+    if isinstance(held, dict) and isinstance(held.get("text"), list | str):
+        return held["text"]
+    if is_list_of_objects(held) and all(text_of(inner.get("text")) is not None for inner in held):
+        return [inner["text"] for inner in held]
     return value
 
 

@@ -448,7 +448,7 @@ def _example(
         raise part_of_object(error, columns["table"]) from None
     passage = passage_of(in_column(value, columns.get("context")))
     used = {name for part, name in columns.items() if part != "context" or passage is not None}
-    if isinstance(in_column(value, columns.get("answers")), dict):
+    if texts_of_answers(held := in_column(value, columns.get("answers"))) is not held:
         used.discard(columns["answers"])  # it says more than the texts
     if is_totto(value[columns["table"]]) and value.get("highlighted_cells") is not None:
         further["highlighted_cells"] = highlighted_ids(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 import pickle
@@ -306,3 +307,21 @@ def test_alternatives_and_edits_keep_the_order_of_dates() -> None:
         assert judge([said], shorter.answers).right
     assert not judge(["2019-12-05"], shorter.answers).right
     assert judge(["2019-12-05"], shorter.answers).near
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'text': array(['Broncos', 'Denver Broncos'], dtype=object), 'answer_start': array([4, 0])}",
+        '{"text": ["Broncos", "Denver Broncos"], "answer_start": [4, 0]}',
+        "[{'text': 'Broncos', 'answer_start': 4}, {'text': 'Denver Broncos', 'answer_start': 0}]",
+    ],
+)
+def test_squads_answers_are_alternatives_in_a_text_of_pandas_or_json_too(tmp_path: Path, text: str) -> None:
+    with (tmp_path / "squad.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [["question", "answers", "table"], ["who won?", text, "Team,Wins\nBroncos,3"]]
+        )
+    (example,) = READERS["own"](tmp_path / "squad.csv")
+    assert example.answers == BRONCOS
+    assert example.meta == {"answers": text}
