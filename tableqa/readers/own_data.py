@@ -320,6 +320,7 @@ class OwnData(TolerantReader):
                 before = read
                 yield read
             except ReaderError as error:
+                part_of_object(error, columns, record.value)
                 error.record = example_id if "id" in columns else ""
                 yield Rejected(error, record.value)
         if not number:
@@ -445,7 +446,7 @@ def _example(
                 table = with_header(table, header_row)
     except ReaderError as error:
         error.column = columns["table"]
-        raise part_of_object(error, columns["table"]) from None
+        raise
     passage = passage_of(in_column(value, columns.get("context")))
     used = {name for part, name in columns.items() if part != "context" or passage is not None}
     if texts_of_answers(held := in_column(value, columns.get("answers"))) is not held:

@@ -219,14 +219,17 @@ def with_nested(record: Fields, chosen: Iterable[str]) -> Fields:
     return record if value is record.value else Fields(record.place, value)
 
 
-def part_of_object(error: ReaderError, column: str) -> ReaderError:
-    """The same error, where a column has an object in place of a table: with the paths of the lists in it."""
-    if names := error.ways.get("table"):
+def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mapping[str, Any]) -> ReaderError:
+    """The same error, where a column has an object in place of a text or a table: with the paths of what is in it."""
+    column = error.column.removesuffix("[0]")
+    part, held = next((part for part in columns if columns[part] == column), "table"), record.get(column)
+    texts = [] if part == "table" or not isinstance(held, dict) else [name for name in held if held[name]]
+    if names := error.ways.get("table", texts):
         paths = [f"{column}.{name}" for name in names]
-        error.ways = {"table": paths}
+        error.ways = {part: paths}
         shown = joined(paths, by=gettext_noop(" or "))
         error.command = phrase(
-            "{mend}, or add --field {name}={value}", mend=error.mend, name="table", value=shown
+            "{mend}, or add --field {name}={value}", mend=error.mend, name=part, value=shown
         )
         error.mend = phrase("{mend}, or choose the column {name}", mend=error.mend, name=shown)
     return error

@@ -323,6 +323,13 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         AB,
     ),
     (
+        "an object with the answers in it",
+        "q.jsonl",
+        lines(record(answers={"value": "x", "aliases": ["y"]})),
+        {"answers": "answers.value"},
+        AB,
+    ),
+    (
         "an object with the table in it",
         "q.jsonl",
         lines(record(table={"uid": "t1", "table": [["a", "b"], ["1", "2"]]})),
@@ -372,7 +379,7 @@ def shown(path: Path, options: Mapping[str, str]) -> Preview:
 
 
 def request(path: Path, options: Mapping[str, str]) -> ReadRequest:
-    parts = {name: value for name, value in options.items() if name in ("id", "table")}
+    parts = {name: value for name, value in options.items() if name in ("id", "answers", "table")}
     chosen = Chosen(parts, {name: value for name, value in options.items() if name not in parts})
     archives = {str(path): str(path.parent / "unpacked")} if is_archive(path) else {}
     rows = str(path.parent / "rows.jsonl")
