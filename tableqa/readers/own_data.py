@@ -25,7 +25,7 @@ from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.header_rows import check_header_row, names_header, with_header
 from tableqa.readers.mapped import retitled, table_from, text_in, texts_of_answers
 from tableqa.readers.plain_copies import plain_copy
-from tableqa.readers.question_files import is_page, questions_of, rows_of_page, sheets_of_questions
+from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
 from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader
 from tableqa.readers.reading_options import READING, check_options, option, reading_options, with_options
 from tableqa.readers.record_forms import (
@@ -569,19 +569,21 @@ def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields 
     if hidden := [name for name in workbook.sheet_names if name not in workbook.visible_names]:
         note("hidden_sheets", ", ".join(hidden), len(hidden), line=1)
     for sheet in sheets_of_questions(workbook, fields):
-        yield from _rows_of_sheet(path, sheet)
+        yield from _rows_of_sheet(path, sheet, header_at(sheet, fields) or 0)
 
 
-def _rows_of_sheet(path: Path, sheet: Sheet) -> Iterator[Fields | Rejected]:
-    """The rows of a sheet of questions; ReaderError for merged cells."""
+def _rows_of_sheet(path: Path, sheet: Sheet, first: int) -> Iterator[Fields | Rejected]:
+    """The rows of a sheet of questions from that of its header on; ReaderError for merged cells."""
     sheet.note_doubts()
-    if sheet.merged:
-        row, column = sheet.merged[0][0]
+    if merged := [corner for corner, _ in sheet.merged if corner[0] >= first]:
+        row, column = merged[0]
         what = phrase(
             "sheet {name!r}, cell {cell}: the cell is merged", name=sheet.name, cell=cell_name(row, column)
         )
         raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
-    return named_rows(path, enumerate(sheet.rows, start=1))
+    if first:
+        note("titles", " ".join(filter(None, chain(*sheet.rows[:first]))), first, line=1)
+    return named_rows(path, enumerate(sheet.rows[first:], start=first + 1))
 
 
 def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str]) -> None:

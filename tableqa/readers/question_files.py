@@ -12,6 +12,8 @@ from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.workbook import Sheet, Workbook
 
 _SUFFIXES = (*JSON_SUFFIXES, *TEXT_SUFFIXES, ".xlsx", ".ods")
+MOST_TITLES = 10
+"""Rows of a sheet that are looked through for its header."""
 _NAME_FILE = phrase(
     "Name the file of questions, or leave one file in the folder that has the columns question and table"
 )
@@ -32,7 +34,7 @@ def questions_of(folder: Path, fits: Callable[[Path], bool]) -> list[Path]:
 
 
 def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[Sheet]:
-    """The visible sheets whose first row names question and table: the only one, or those chosen; else the first sheet.
+    """The visible sheets whose header names question and table: the only one, or those chosen; else the first sheet.
 
     ReaderError where there are several, and for a workbook without a visible sheet.
     """
@@ -49,8 +51,7 @@ def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[S
             if not fitting:
                 raise
             continue  # a sheet behind that of the questions; its table is read where a question names it
-        first_row = [cell.strip() for row in sheets[-1].rows[:1] for cell in row]
-        if {"question", "table"} <= parts_of(first_row, fields).keys():
+        if header_at(sheets[-1], fields) is not None:
             fitting.append(sheets[-1])
     if len(fitting) > 1 and chosen != EVERY:
         shown = [sheet.name for sheet in fitting]
@@ -61,6 +62,13 @@ def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[S
         mend = phrase("Add one with the questions")
         raise ReaderError(workbook.path, None, phrase("the Excel file has no sheet"), mend)
     return fitting or sheets[:1]
+
+
+def header_at(sheet: Sheet, fields: Mapping[str, str]) -> int | None:
+    """The place of the first row, below titles, that names question and table; None where none of the first ones does."""
+    names = [[cell.strip() for cell in row] for row in sheet.rows[:MOST_TITLES]]
+    fitting = (at for at, row in enumerate(names) if {"question", "table"} <= parts_of(row, fields).keys())
+    return next(fitting, None)
 
 
 def is_page(path: Path) -> bool:

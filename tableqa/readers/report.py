@@ -29,6 +29,7 @@ KINDS: Mapping[str, str] = {
     "placeholders": gettext_noop("Texts that programs write for missing values and errors, read as text"),
     "formulas": gettext_noop("Formulas, read as text"),
     "headers": gettext_noop("Tables with empty names or numbers in their header"),
+    "titles": gettext_noop("Rows above the header of a sheet of questions, left out"),
     "hidden_rows": gettext_noop("Hidden rows, read like others"),
     "hidden_columns": gettext_noop("Hidden columns, read like others"),
     "hidden_sheets": gettext_noop("Hidden sheets, read only where a question names them"),
@@ -54,7 +55,7 @@ _NO_REPORT = "it is no report of an import"
 _SENTENCES = ("read_as", "left_out")
 BY_TEXT = ("placeholders", "shared")
 """Kinds whose texts are counted one by one."""
-OF_FILES = (*BY_TEXT, "hidden_rows", "hidden_columns", "hidden_sheets", "dates", "quotes")
+OF_FILES = (*BY_TEXT, "titles", "hidden_rows", "hidden_columns", "hidden_sheets", "dates", "quotes")
 """Kinds whose texts are no texts of records."""
 
 

@@ -430,6 +430,20 @@ def test_a_hidden_sheet_that_a_question_names_is_its_table(tmp_path: Path) -> No
     assert [example.table.rows[0] for example in READERS["own"](path)] == [("Ann", "3")] * 2
 
 
+def test_titles_above_the_header_of_questions_are_left_out_and_counted(tmp_path: Path) -> None:
+    def merge(book: Any, sheets: dict[str, Any]) -> None:
+        sheets["Questions"].merge_range(0, 0, 0, 3, "Study of 2024")
+
+    path = workbook(tmp_path / "q.xlsx", merge, Cup=CUP, Questions=[[], ["Draft"], *QUESTIONS])
+
+    assert [(example.id, example.question) for example in READERS["own"](path)] == [
+        ("1", "who won?"),
+        ("b", "how many?"),
+    ]
+    finding = findings_of(path)["titles"]
+    assert (finding.number, finding.line, finding.text) == (2, 1, "Study of 2024 Draft")
+
+
 def test_hidden_rows_are_read_and_named(tmp_path: Path) -> None:
     """As pandas and LibreOffice export them: a filter that was left on loses nobody's data."""
 
