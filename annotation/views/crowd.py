@@ -164,8 +164,7 @@ def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> di
 @page("GET")
 def link(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """One link: its address for the platform, who came by it, and how their work ended. No names, no pseudonyms."""
-    found = _link(request, slug, public_id)
-    return _shown(request, found)
+    return _shown(request, _link(request, slug, public_id))
 
 
 @page("POST")
@@ -175,30 +174,30 @@ def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     if ask := unconfirmed(request, "close_link", reverse("crowd_link", args=[slug, public_id])):
         return ask
     crowd.close_link(link=found, by=request.user, now=timezone.now())
-    messages.success(
-        request,
-        gettext("The link {name} is closed. People who already joined can finish.").format(name=found.name),
-    )
+    text = gettext("The link {name} is closed. People who already joined can finish.")
+    messages.success(request, text.format(name=found.name))
     return redirect("crowd_link", slug, public_id)
 
 
 @page("POST")
 def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
-    """Let only signed or listed ids enter. A new key is shown once."""
+    """Let only signed or listed ids enter. A new key is shown once; a key or list is not ended without asking."""
     found, by, now = _link(request, slug, public_id), request.user, timezone.now()
+    listing, signed = "participants" in request.POST, request.POST.get("signed", "")
+    back = reverse("crowd_link", args=[slug, public_id])
+    ends = found.is_limited if listing else signed and found.is_signed
+    if ends and (ask := unconfirmed(request, "replace_list" if listing else "end_key", back, signed)):
+        return keep_to_yourself(ask)
     with refusals_to(request):
-        if "participants" in request.POST:
+        if listing:
             ids = str(request.POST["participants"]).split("\n")
             number = crowd.limit_to(link=found, participants=ids, by=by, now=now)
             text = gettext("Participants who may enter: {number}").format(number=number)
-            messages.success(
-                request, text if number else gettext("The list of participants is empty: all may enter.")
-            )
-        elif "signed" in request.POST:
-            wanted = request.POST["signed"] == "yes"
-            if key := crowd.require_signatures(link=found, by=by, now=now, wanted=wanted):
-                return keep_to_yourself(_shown(request, found, key=key))
-    return redirect("crowd_link", slug, public_id)
+            empty = gettext("The list of participants is empty: all may enter.")
+            messages.success(request, text if number else empty)
+        elif signed and (key := crowd.require_signatures(link=found, by=by, now=now, wanted=signed == "yes")):
+            return keep_to_yourself(_shown(request, found, key=key))
+    return redirect(back)
 
 
 @page("POST")

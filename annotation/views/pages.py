@@ -116,8 +116,8 @@ def unconfirmed(request: HttpRequest, act: str, back: str, name: str = "") -> Ht
     """A page that says what an act does and asks for it again; None if the person has confirmed it."""
     if "confirmed" in request.POST:
         return None
-    sent = [(key, value) for key, values in request.POST.lists() for value in values]
-    sent = [(key, value) for key, value in sent if key != "csrfmiddlewaretoken"]
+    lists = [(key, values) for key, values in request.POST.lists() if key != "csrfmiddlewaretoken"]
+    sent = [(key, value) for key, values in lists for value in values]
     return render(request, f"confirm/{act}.html", {"back": back, "sent": sent, "name": name})
 
 

@@ -9,7 +9,17 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import ApiToken, Consent, CrowdLink, Gold, Person, Project, SavedView
+from annotation.models import (
+    ApiToken,
+    Consent,
+    CrowdLink,
+    Gold,
+    ListedParticipant,
+    Person,
+    Project,
+    SavedView,
+)
+from annotation.people import crowd
 from annotation.quality import consenting, gold
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import Things, a_crowd_link, a_saved_view, make_things
@@ -32,6 +42,9 @@ def acts(things: Things) -> dict[str, tuple[str, str, dict[str, str], type[Model
     text = consenting.write(project=world.project, text="Yes?", by=world.mara, now=NOON)
     consenting.agree(project=world.project, person=world.ada, number=text.number, now=NOON)
     link = reverse("crowd_close", args=a_crowd_link(things))
+    admission, restricted = reverse("crowd_admit", args=a_crowd_link(things)), CrowdLink.objects.get()
+    crowd.require_signatures(link=restricted, by=world.mara, now=NOON)
+    crowd.limit_to(link=restricted, participants=["cem", "dan"], by=world.mara, now=NOON)
     account = reverse("account_of", args=[world.ada.pk])
     batch = world.batch("question_type", size=1, name="With gold")
     example = world.source.examples.exclude(items__batch=batch).order_by("position")[0]
@@ -42,6 +55,10 @@ def acts(things: Things) -> dict[str, tuple[str, str, dict[str, str], type[Model
         "withdraw consent": ("ada", reverse("consent", args=[slug]), {"action": "withdraw"}, Consent),
         "stop consent": ("mara", reverse("consent", args=[slug]), {"action": "stop"}, Project),
         "close link": ("mara", link, {}, CrowdLink),
+        "create new key": ("mara", admission, {"signed": "yes"}, CrowdLink),
+        "end signatures": ("mara", admission, {"signed": "no"}, CrowdLink),
+        "replace list": ("mara", admission, {"participants": "ann\r\nbea"}, ListedParticipant),
+        "empty list": ("mara", admission, {"participants": ""}, ListedParticipant),
         "revoke token": ("ada", reverse("revoke_token", args=[things.token.public_id]), {}, ApiToken),
         "delete view": ("mara", reverse("delete_view", args=a_saved_view(things)), {}, SavedView),
         "close account": ("root", account, {"action": "close"}, Person),
@@ -56,6 +73,10 @@ def acts(things: Things) -> dict[str, tuple[str, str, dict[str, str], type[Model
         "withdraw consent",
         "stop consent",
         "close link",
+        "create new key",
+        "end signatures",
+        "replace list",
+        "empty list",
         "revoke token",
         "delete view",
         "close account",
@@ -75,3 +96,15 @@ def test_an_act_asks_first_and_is_done_once_confirmed(things: Things, act: str) 
     assert rows(model) == before
     client.post(address, {**form, "confirmed": "yes"})
     assert rows(model) != before
+
+
+def test_a_list_of_several_lines_survives_the_question(things: Things) -> None:
+    _, address, form, model = acts(things)["replace list"]
+    client = Client()
+    client.force_login(things.world.mara)
+
+    asked = client.post(address, form)
+
+    assert ("participants", form["participants"]) in asked.context["sent"]
+    client.post(address, {**dict(asked.context["sent"]), "confirmed": "yes"})
+    assert model._default_manager.count() == 2

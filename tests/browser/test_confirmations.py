@@ -21,6 +21,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BUTTONS = {
     "withdraw consent": ("Withdraw consent", "Withdraw consent"),
     "close link": ("Close link", "Close link"),
+    "create new key": ("Create new key", "Create new key"),
+    "end signatures": ("Accept ids without signature", "Accept ids without signature"),
+    "replace list": ("Save list", "Replace list"),
     "remove gold answer": ("Remove", "Remove gold answer"),
     "revoke token": ("Revoke mine", "Revoke token"),
     "delete view": ("Delete the view To decide", "Delete view"),
@@ -36,6 +39,7 @@ def test_an_act_is_asked_for_cancelled_and_confirmed_by_keyboard_alone(
     who, address, _, model = acts(things)[act]
     pages = {
         "close link": address.removesuffix("close/"),
+        **dict.fromkeys(("create new key", "end signatures", "replace list"), address.removesuffix("admit/")),
         "revoke token": reverse("account"),
         "delete view": reverse("explorer", args=[things.world.project.slug]),
     }
