@@ -105,7 +105,7 @@ class TextForm:
             encoding=encoding,
         )
         doubt = "" if self.is_certain else phrase("The encoding is a guess: check these letters.")
-        left_out = phrase("Comments above the header are left out: {number} lines.", number=self.comments)
+        left_out = phrase("Lines of comments above the header, left out: {number}.", number=self.comments)
         return joined([read_as, doubt, left_out if self.comments else ""])
 
 

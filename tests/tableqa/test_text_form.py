@@ -79,6 +79,15 @@ def test_what_was_detected_is_said_with_words_to_check_it_by(
     assert text_form(path).sentence(path) == f"a.csv was read as semicolon-separated, {name}."
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_comments_that_are_left_out_are_counted(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("# of May\n" * number + "Name;Ort\nAnn;Rom\n")
+
+    said = f"UTF-8. Lines of comments above the header, left out: {number}."
+    assert text_form(path).sentence(path) == f"a.csv was read as semicolon-separated, {said}"
+
+
 GERMAN = "Nr;Frage;Antwort\nStraße;Wie heißt die größte Stadt nahe Köln?;Düsseldorf\nÖl;Für wen zahlte Müller?;Käse\n"
 
 
