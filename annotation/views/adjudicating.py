@@ -80,7 +80,7 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
     if not waits and post is None:
         if _is_lane(request):
             return _following(request, person, item.batch, "")
-        messages.info(request, gettext("This item no longer needs adjudication."))
+        messages.info(request, gettext("This item needs no adjudication now."))
         return redirect("adjudication", item.batch.public_id)
     candidates = adjudicating.candidates(item)
     letters = [candidate.letter for candidate in candidates]
@@ -266,7 +266,7 @@ def own_response(request: PageRequest, public_id: str) -> HttpResponse:
     # "begin" only brings the note of the page before.
     entered = request.method == "POST" and action != "begin"
     if not waits and not entered:
-        messages.info(request, gettext("This item no longer needs adjudication."))
+        messages.info(request, gettext("This item needs no adjudication now."))
         return redirect("adjudication", batch.public_id)
     task, plain = batch.task(), item.plain()
     base, candidates = request.GET.get("from", ""), adjudicating.candidates(item)

@@ -873,7 +873,14 @@ class TestAdjudicating:
 
         page = browser(things.world.ivo).get(self.address(things), follow=True)
 
-        assert "no longer needs adjudication" in text(page)
+        assert "needs no adjudication now" in text(page)
+
+    def test_an_item_that_never_waited_is_not_said_to_have_waited(self, things: Things) -> None:
+        item = things.world.batch("question_type", name="New").items.order_by("pk")[0]
+
+        page = browser(things.world.ivo).get(reverse("adjudicate", args=[item.public_id]), follow=True)
+
+        assert "This item needs no adjudication now." in text(page)
 
 
 def release_of_edits(world: World) -> Release:
