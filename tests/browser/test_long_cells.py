@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tableqa import Example, Table
 from tests.annotation.cast import World, make_world
 from tests.browser.accessibility import check_accessibility
-from tests.browser.pages import annotating
+from tests.browser.pages import annotating, signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -106,3 +107,30 @@ def test_the_whole_text_is_read_by_keyboard_in_a_pane_that_gives_the_focus_back(
     expect(pane).to_have_count(0)
     expect(cell).to_be_focused()
     assert page.evaluate("document.querySelector('askew-grid').cells.length") == 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_table_without_a_pane_shows_the_whole_text_while_it_has_the_focus(
+    new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path, width: int
+) -> None:
+    world = make_world(tmp_path)
+    table = Table(header=["Place", "Year", "Notes"], rows=ROWS)
+    example = Example(id="long", question="Which survey was repeated?", table=table, answers=["Aberdeen"])
+    stored = world.import_written(example).examples.get()
+    page = signed_in(
+        new_context, live_server.url, world.mara, viewport={"width": width, "height": 850}
+    ).new_page()
+    page.goto(live_server.url + reverse("example", args=[stored.public_id]))
+    text = page.locator(".tabular .long")
+    is_whole = "text => text.scrollHeight <= text.clientHeight + 1"
+    assert not text.evaluate(is_whole)
+    text.click()
+    expect(text).to_be_focused()
+    assert text.evaluate(is_whole)
+    check_accessibility(page, "the whole text")
+    text.evaluate("text => text.blur()")
+    assert not text.evaluate(is_whole)
+    page.locator("[role=region]:has(.tabular)").focus()
+    page.keyboard.press("Tab")
+    expect(text).to_be_focused()
+    assert text.evaluate(is_whole)
