@@ -8,6 +8,7 @@ from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.reader import ReaderError, any_case, not_the_only_file, start_of
 from tableqa.readers.reading_options import EVERY, offering, option
 from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, parts_of
+from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.workbook import Sheet, Workbook
 
@@ -50,6 +51,7 @@ def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[S
         except ReaderError:
             if not fitting:
                 raise
+            note("error_sheets", name, line=1)
             continue  # a sheet behind that of the questions; its table is read where a question names it
         if header_at(sheets[-1], fields) is not None:
             fitting.append(sheets[-1])

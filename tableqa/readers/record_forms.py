@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tableqa.answers import alternatives_of, in_words
 from tableqa.foreign_values import in_column
 from tableqa.language import gettext_noop, joined, phrase
 from tableqa.readers.mapped import USUAL, gold, is_list_of_objects, is_table_text, texts_of_answers
@@ -137,6 +138,8 @@ def _of_object(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 def _from_columns(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     columns = list(members.values())
+    if all(isinstance(column, list) and len(column) == len(columns[0]) > 0 for column in columns):
+        return [dict(zip(members, row, strict=True)) for row in zip(*columns, strict=True)]
     if not all(isinstance(column, dict) and list(column) == list(columns[0]) for column in columns):
         return None
     return [_with_id(key, {name: column[key] for name, column in members.items()}) for key in columns[0]]
@@ -307,7 +310,10 @@ def gold_in(
     column = columns.get("answers")
     value = texts_of_answers(in_column(record.value, column))
     answers = [] if column is None else _texts_in(record, column, value, separator, lists["answers"])
-    return gold(record, columns, answers, texts)
+    accepted = gold(record, columns, answers, texts)
+    if isinstance(value, list) and len(accepted) > 1 and not alternatives_of(accepted):
+        note("several", in_words(accepted))
+    return accepted
 
 
 def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: AnswerLists) -> list[str]:

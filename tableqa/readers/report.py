@@ -23,10 +23,12 @@ KINDS: Mapping[str, str] = {
     "no_lists": gettext_noop("Answers that look like lists and are none, in a column of lists"),
     "split": gettext_noop("Answers with a separator, read as several"),
     "separators": gettext_noop("Answers with “;” or “|”, read as one answer"),
+    "several": gettext_noop("Several answers, all of them needed"),
     "alternatives": gettext_noop("Several accepted answers, each right by itself"),
     "line_breaks": gettext_noop("Fields with line breaks"),
     "cell_line_breaks": gettext_noop("Cells of tables with line breaks"),
     "placeholders": gettext_noop("Texts that programs write for missing values and errors, read as text"),
+    "not_shown": gettext_noop("Numbers that their format does not show, read as empty"),
     "formulas": gettext_noop("Formulas, read as text"),
     "headers": gettext_noop("Tables with empty names or numbers in their header"),
     "titles": gettext_noop("Rows above the header of a sheet of questions, left out"),
@@ -36,6 +38,7 @@ KINDS: Mapping[str, str] = {
     "superscripts": gettext_noop("Superscripts, written as in 3² or 3^a"),
     "struck": gettext_noop("Struck-out texts, left out"),
     "quotes": gettext_noop("Quotes that would join rows, read as text"),
+    "error_sheets": gettext_noop("Sheets that cannot be read, not searched for questions"),
     "dates": gettext_noop(
         "Dates of Excel, read as 2024-05-01, or as 2024-05 and 2024 where cells show no more"
     ),
@@ -46,6 +49,13 @@ KINDS: Mapping[str, str] = {
 }
 """Everything that a report counts, as it is shown."""
 REMEDIES: Mapping[str, str] = {
+    "several": gettext_noop(
+        "If each of them alone is right, choose their column as that of the alternative answers."
+    ),
+    "split": gettext_noop("If the sign is part of an answer, choose another separator."),
+    "escapes": gettext_noop(
+        "In files with separators, the option “Quotes” can read them as line breaks and tabs."
+    ),
     "separators": gettext_noop("If the sign separates several answers, choose it as their separator."),
     "headers": gettext_noop("The first row is the header, unless you choose another one."),
     "quotes": gettext_noop("If one field spans the lines, put every field in quotes."),
@@ -55,7 +65,16 @@ _NO_REPORT = "it is no report of an import"
 _SENTENCES = ("read_as", "left_out")
 BY_TEXT = ("placeholders", "shared")
 """Kinds whose texts are counted one by one."""
-OF_FILES = (*BY_TEXT, "titles", "hidden_rows", "hidden_columns", "hidden_sheets", "dates", "quotes")
+OF_FILES = (
+    *BY_TEXT,
+    "titles",
+    "hidden_rows",
+    "hidden_columns",
+    "hidden_sheets",
+    "error_sheets",
+    "dates",
+    "quotes",
+)
 """Kinds whose texts are no texts of records."""
 
 

@@ -229,6 +229,8 @@ class Workbook:
             shown = number_text(value, code)
             if shown is None and option("numbers"):
                 shown = number_text(value, "")
+            if shown == "":
+                note("not_shown", f"{number_text(value, '')} ({code})"[:60])
             if shown is None:
                 what = phrase(
                     "the number format {code!r} is not known, so the text of the cell is not either",

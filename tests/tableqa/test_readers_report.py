@@ -46,6 +46,7 @@ DOUBTFUL: list[tuple[str, dict[str, Any], str]] = [
     ("separators", {"answers": ["Ann; Bob"]}, "Ann; Bob"),
     ("separators", {"answers": ["Ann|Bob"]}, "Ann|Bob"),
     ("split", {"answers": "Ann|Bob"}, "Ann|Bob"),
+    ("several", {"answers": ["Ann", "Bob"]}, "Ann | Bob"),
     ("lists", {"answers": "['Ann', 'Bob']"}, "['Ann', 'Bob']"),
     ("headers", {"table": [["Table 1", ""], ["Name", "Wins"]]}, "Table 1, "),
     ("headers", {"table": [["1", "2"], ["3", "4"]]}, "1, 2"),
@@ -80,7 +81,7 @@ def test_everything_doubtful_is_counted_with_its_first_line(
 @pytest.mark.parametrize(
     "usual",
     [
-        {"answers": ["none", "nano", "a null b"]},
+        {"answers": ["none of a null b, nano"]},
         {"answers": ["Ann won the first cup and the second one, too; Bob won none of them."]},
         {"table": [["", "Wins"], ["= 5", "n/a"]]},
         {"table": [["Year", "Wins"], ["2019", "-3"]]},
@@ -234,3 +235,25 @@ def test_the_findings_are_in_the_order_of_their_kinds(tmp_path: Path) -> None:
 
     assert kinds == sorted(kinds, key=list(KINDS).index)
     assert len(kinds) > 15
+
+
+def test_numbers_that_a_format_does_not_show_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "q.xlsx"
+    with xlsxwriter.Workbook(path) as workbook:
+        sheet = workbook.add_worksheet()
+        sheet.write_row(0, 0, ["question", "answer", "table"])
+        sheet.write_row(1, 0, ["how many?", "", '[["n"], ["1"]]'])
+        sheet.write_number(1, 1, 7, workbook.add_format({"num_format": ";;;"}))
+
+    assert findings_of(path)["not_shown"].text == "7 (;;;)"
+
+
+def test_sheets_that_cannot_be_read_beside_the_questions_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "q.xlsx"
+    with xlsxwriter.Workbook(path) as workbook:
+        sheet = workbook.add_worksheet()
+        sheet.write_row(0, 0, ["question", "answer", "table"])
+        sheet.write_row(1, 0, ["who?", "Ann", '[["n"], ["Ann"]]'])
+        workbook.add_worksheet("more").write_formula(0, 0, "=1/0", value="#DIV/0!")
+
+    assert findings_of(path)["error_sheets"].text == "more"

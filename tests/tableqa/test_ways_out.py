@@ -350,6 +350,22 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         AB,
     ),
     (
+        "a list for each column",
+        "q.json",
+        json.dumps(
+            {"id": ["q7"], "question": ["Who?"], "answers": ["x"], "table": [[["a", "b"], ["1", "2"]]]}
+        ).encode(),
+        {},
+        AB,
+    ),
+    (
+        "titles above the header of a text file",
+        "q.csv",
+        b'Made by a program, in May\nVersion 2\nid,question,answers,table\nq7,Who?,x,"[[""a"", ""b""], [""1"", ""2""]]"\n',
+        {},
+        AB,
+    ),
+    (
         "a page with a table of questions",
         "q.html",
         b"<table><tr><th>id</th><th>question</th><th>answers</th><th>table</th></tr><tr><td>q7</td><td>Who?</td><td>x</td><td>t.csv</td></tr></table>",
