@@ -53,6 +53,8 @@ ENCODING_NAMES = {
 }
 MOST_COMMENTS = 50
 """Lines above the header that may be comments."""
+MOST_TITLES = 3
+"""Lines above the header that may be titles, or empty."""
 ROWS_COMPARED = 200
 """Rows by which the separator is known."""
 SAMPLE = 64 * 1024
@@ -85,7 +87,7 @@ class TextForm:
     """How a text file is to be read: Python's name of its encoding, and the separator of its fields.
 
     is_certain  False where the encoding is a guess and another one is nearly as likely
-    comments    lines above the header that begin with #
+    comments    lines above the header: comments or titles
     """
 
     encoding: str
@@ -105,7 +107,7 @@ class TextForm:
             encoding=encoding,
         )
         doubt = "" if self.is_certain else phrase("The encoding is a guess: check these letters.")
-        left_out = phrase("Lines of comments above the header, left out: {number}.", number=self.comments)
+        left_out = phrase("Lines above the header, left out: {number}.", number=self.comments)
         return joined([read_as, doubt, left_out if self.comments else ""])
 
 
@@ -150,7 +152,7 @@ def text_form(path: Path, encoding: str = "", separator: str = "", columns: Sequ
     Python does not know.
     """
     guess = Guess(checked_encoding(path, encoding), True) if encoding else detected_encoding(path)
-    comments = _comments(path, guess.encoding)
+    comments = _comments(path, guess.encoding, columns)
     separator = separator or detected_separator(path, guess.encoding, columns, comments)
     return TextForm(guess.encoding, separator, guess.is_certain, comments)
 
@@ -282,13 +284,22 @@ def words_beyond_ascii(lines: Iterable[str], most: int = 3) -> list[str]:
     return list(words)
 
 
-def _comments(path: Path, encoding: str) -> int:
-    """The number of first lines that begin with #, where only the lines below them are rows of equal length."""
+def _comments(path: Path, encoding: str, columns: Sequence[str]) -> int:
+    """The number of lines above the header, where only the lines below them are rows of equal length.
+
+    They begin with #, or they are titles above a header that has two of the `columns`.
+    """
+    wanted = {name.casefold() for name in columns}
+    for number in range(MOST_TITLES + 1 if wanted else 0):
+        for separator in SEPARATORS:
+            header, is_even = _shape(path, encoding, separator, number)
+            if is_even and len(wanted & {name.strip().casefold() for name in header}) > 1:
+                return number
     lines = enumerate(islice(text_lines(path, encoding), MOST_COMMENTS + 1))
-    number = next((at for at, line in lines if not line.startswith("#")), 0)
-    if not number or any(_is_even(path, encoding, separator, 0) for separator in SEPARATORS):
+    marked = next((at for at, line in lines if not line.startswith("#")), 0)
+    if not marked or any(_is_even(path, encoding, separator, 0) for separator in SEPARATORS):
         return 0
-    return number if any(_is_even(path, encoding, separator, number) for separator in SEPARATORS) else 0
+    return marked if any(_is_even(path, encoding, separator, marked) for separator in SEPARATORS) else 0
 
 
 def _is_even(path: Path, encoding: str, separator: str, comments: int) -> bool:

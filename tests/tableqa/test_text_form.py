@@ -84,7 +84,7 @@ def test_the_comments_that_are_left_out_are_counted(tmp_path: Path, number: int)
     path = tmp_path / "a.csv"
     path.write_text("# of May\n" * number + "Name;Ort\nAnn;Rom\n")
 
-    said = f"UTF-8. Lines of comments above the header, left out: {number}."
+    said = f"UTF-8. Lines above the header, left out: {number}."
     assert text_form(path).sentence(path) == f"a.csv was read as semicolon-separated, {said}"
 
 
@@ -228,3 +228,19 @@ def test_known_columns_decide_between_two_separators(tmp_path: Path) -> None:
     path.write_text("id;question, asked;table\n1;who, then?;t.csv\n", "utf-8")
 
     assert text_form(path, columns=["id", "table"]).separator == ";"
+
+
+def test_titles_above_a_header_that_is_known_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Made by a program, in May\n\nquestion,answer\nwho?,Ann\nwhere?,Rome\n")
+
+    form = text_form(path, columns=["question", "answer", "table"])
+
+    assert (form.separator, form.comments) == (",", 1)  # empty lines are passed over
+
+
+def test_a_first_row_of_another_length_is_no_title_above_an_unknown_header(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Name\nAnn,Rome\nBob,Oslo\n")
+
+    assert text_form(path, columns=["question", "answer"]).comments == 0
