@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tableqa.language import phrase, reason_of
+from tableqa.language import phrase
 from tableqa.readers.archive import MOST_UNPACKED, named, unpack_file
 from tableqa.readers.letters import Guess, encoding_by_letters
 from tableqa.readers.reader import ReaderError, start_of
@@ -51,7 +51,7 @@ def _unpack(path: Path, copy: Path) -> None:
         with gzip.open(path) as packed:
             unpack_file(path, packed, copy, MOST_UNPACKED)
     except (OSError, EOFError, zlib.error) as error:
-        what = phrase("the compressed file is damaged: {error}", error=reason_of(error))
+        what = phrase("the compressed file is damaged")
         raise ReaderError(path, None, what, phrase("Fetch it again")) from error
 
 

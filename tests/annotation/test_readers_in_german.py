@@ -79,7 +79,8 @@ def test_a_refusal_stays_english_where_the_reader_is(world: World, tmp_path: Pat
         bring_in(world, tmp_path, CASES["a duplicate id"])
 
     assert refused.value.detail.endswith(
-        "q.csv, line 3: the id 1 is already in line 2. Give each question its own id."
+        "q.csv, line 3, id 1: the id 1 is already in line 2. Give each question its own id, or choose (none) for the id "
+        "to number the records."
     )
 
 
