@@ -4,7 +4,6 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 
 GENERAL = {"", "General", "@"}
-_SECTIONS = re.compile(r';(?=(?:[^"]*"[^"]*")*[^"]*$)')
 _COLOURS = "Black|Blue|Cyan|Green|Magenta|Red|White|Yellow|Color ?[0-9]+"
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\[\]-]*)(?:-[^\[\]]*)?\]'
@@ -22,7 +21,9 @@ def number_text(value: float, code: str) -> str | None:
     """
     if code in GENERAL:
         return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.15G}"
-    sections = _SECTIONS.split(code)
+    by_quotes = code.split('"')  # every second one is quoted
+    by_quotes[::2] = [part.replace(";", "\0") for part in by_quotes[::2]]
+    sections = '"'.join(by_quotes).split("\0")
     has_own_sign = len(sections) > 1 and value < 0
     section = sections[2] if len(sections) > 2 and value == 0 else sections[has_own_sign]
     tokens = list(_TOKEN.finditer(section))
