@@ -175,7 +175,15 @@ def _queue(job: Job) -> None:
 def run_job(job_id: int) -> str:
     """Run one job; what the queue calls. Of jobs that read files, the one whose project has waited longest."""
     job = Job.objects.filter(pk=job_id).first()
-    return run(_whose_turn(job) if job is not None and job.kind in OF_FILES else job_id)
+    if job is None or job.kind not in OF_FILES:
+        return run(job_id)
+    tried: set[int] = set()
+    # Another worker may take the same job at the same moment: then the next one has its turn, or nobody would come for it.
+    while (turn := _whose_turn(job)) not in tried:
+        tried.add(turn)
+        if (ended := run(turn)) != NOT_QUEUED:
+            return ended
+    return NOT_QUEUED
 
 
 def _of_queue(job: Job) -> QuerySet[Job]:
@@ -207,7 +215,7 @@ def run(job_id: int) -> str:
         state=Job.State.RUNNING, heartbeat=Now(), error="", attempts=F("attempts") + 1
     )
     if not won:
-        return "not queued"
+        return NOT_QUEUED
     job = Job.objects.select_related("project", "made_by").get(pk=job_id)
     _under_way.add(job_id)
     try:
@@ -280,6 +288,8 @@ def _take_out_erased(job: Job) -> None:
         Job.objects.filter(has_written, pk=job.pk).update(erased=None)
 
 
+NOT_QUEUED: Final = "not queued"
+"""What running a job says that another worker has taken."""
 IS_DONE: Final = "is_done"
 """Among the ids of a job whose result was stored with its work."""
 _under_way: set[int] = set()

@@ -152,6 +152,24 @@ def test_projects_take_turns(world: World) -> None:
     assert turns == [many[0].pk, one.pk, many[1].pk, many[2].pk]
 
 
+def test_two_workers_that_choose_the_same_job_leave_no_other_in_the_queue(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = begun(world), begun(world)
+    whose_turn = jobs._whose_turn
+
+    def chosen(job: Job) -> int:
+        turn = whose_turn(job)
+        if turn == first.pk:  # at this moment the other worker takes it
+            Job.objects.filter(pk=first.pk).update(state="running", attempts=1)
+        return turn
+
+    monkeypatch.setattr(jobs, "_whose_turn", chosen)
+    jobs.run_job.call(first.pk)
+
+    assert state(second)[0] in ("done", "failed"), "nobody else would come for it"
+
+
 def test_jobs_that_read_files_have_a_queue_of_their_own() -> None:
     assert {jobs.QUEUE_OF[kind] for kind in jobs.OF_IMPORTS} == {"imports"}
     assert {jobs.QUEUE_OF[kind] for kind in jobs.OF_PREVIEWS} == {"previews"}
