@@ -562,10 +562,9 @@ def in_states(who: Reader, states: Sequence[str]) -> Q:
     """Items in one of these states, counted as everywhere: gold items have none for those who may know of them."""
     due = resolving(who)
     all_there = Q(submitted_count__gte=F("places_count"))
-    gold_there = Q(
-        is_gold=True, submitted_count__gte=F("batch__overlap")
-    )  # its slots come with its responses
-    complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False)) | gold_there
+    complete = Q(due_at__isnull=False) | (all_there & ~Q(batch__in=due) & Q(is_gold=False))
+    if not who.leads:  # slots of gold come with its responses
+        complete |= Q(is_gold=True, submitted_count__gte=F("batch__overlap"))
     unresolved = Q(resolution=Item.Resolution.NONE)
     conditions = {
         "accepted": Q(resolution=Item.Resolution.ACCEPTED),
