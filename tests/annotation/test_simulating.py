@@ -144,8 +144,8 @@ def served(batch: Batch) -> QuerySet[Assignment]:
 
 
 def test_labels_differ_between_people_seeds_settings_and_sources(world: World) -> None:
-    def of(seed: int = 5, **terms: Any) -> list[Any]:
-        return list(labels(world.batch("question_type", overlap=3, **terms), seed).values())
+    def of(seed: int = 5, **terms: Any) -> dict[tuple[str, int], Any]:
+        return labels(world.batch("question_type", overlap=3, **terms), seed)
 
     plain = of()
     assert of() == plain, "the same task on the same examples"
@@ -153,7 +153,7 @@ def test_labels_differ_between_people_seeds_settings_and_sources(world: World) -
     assert of(settings={"suggestions": "before"}) != plain
     Source.objects.update(name="other")
     assert of() != plain
-    assert len({json.dumps(one) for one in plain}) > 1
+    assert len({json.dumps(one) for one in plain.values()}) > 1
 
 
 def test_a_simulated_person_who_is_always_right_says_what_the_others_say(world: World) -> None:
