@@ -13,13 +13,14 @@ from rest_framework.views import APIView
 from annotation import access, uploads, visibility
 from annotation.api import serializers as shapes
 from annotation.api.views import valid
-from annotation.journeys import importing, restoring
+from annotation.journeys import importing, labelled_elsewhere, restoring
 from annotation.models import Source, Upload
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
 from annotation.work import previewing
 from tableqa.readers import READERS
+from tableqa.readers.labels import DUPLICATES
 from tableqa.readers.reader import Credit
 from tableqa.readers.report import in_english
 from tableqa.responses import TOOLS
@@ -155,6 +156,33 @@ class ResponsesImports(APIView):
             by=actor.person,
             now=timezone.now(),
             only_look=data["look"],
+        )
+        return Response(shapes.JobShape(job).data, status=202)
+
+
+class LabelsRequest(serializers.Serializer[Any]):
+    """An import of labels into a batch."""
+
+    upload = serializers.CharField(max_length=12, help_text="Id of an upload.")
+    duplicates = serializers.ChoiceField(
+        choices=DUPLICATES, default=DUPLICATES[0], help_text="Several labels of a person for one item."
+    )
+    good_only = serializers.BooleanField(default=False, help_text="Leave out lines with a problem.")
+    look = serializers.BooleanField(default=False, help_text="Preview; import nothing.")
+
+
+class LabelsImports(APIView):
+    """Importing labels that were made elsewhere."""
+
+    @extend_schema(request=LabelsRequest, responses={202: shapes.JobShape})
+    def post(self, request: Request, public_id: str) -> Response:
+        """Import labels from a CSV file into an open or paused batch, or preview them. Poll the job."""
+        actor = access.actor(request)
+        batch = access.batch(actor, public_id, Permission.IMPORT)
+        data = valid(LabelsRequest, request)
+        upload, only_look = access.upload(batch.project, data.pop("upload")), data.pop("look")
+        job = labelled_elsewhere.start(
+            batch=batch, upload=upload, by=actor.person, now=timezone.now(), only_look=only_look, **data
         )
         return Response(shapes.JobShape(job).data, status=202)
 

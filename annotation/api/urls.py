@@ -71,6 +71,7 @@ urlpatterns = [
     path("uploads/<str:public_id>/", imports.UploadSlice.as_view(), name="api_upload"),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view(), name="api_imports"),
     path("projects/<slug:slug>/responses/", imports.ResponsesImports.as_view(), name="api_import_responses"),
+    path("batches/<str:public_id>/labels/", imports.LabelsImports.as_view(), name="api_import_labels"),
     path("projects/<slug:slug>/restore/", imports.Restore.as_view(), name="api_restore"),
     path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
     path("jobs/<str:public_id>/cancel/", views.JobCancel.as_view(), name="api_job_cancel"),

@@ -538,6 +538,9 @@ API: dict[str, dict[str, Call]] = {
             Permission.IMPORT,
         ),
     },
+    "api_import_labels": {
+        "post": (the_batch, lambda t: {"upload": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
+    },
     "api_restore": {
         "post": (the_project, lambda t: {"release": an_upload(t).public_id}, MANAGE, Permission.IMPORT),
     },

@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation import uploads
 from annotation.journeys import labelled_elsewhere
 from annotation.models import Annotation, Assignment, Batch, Job
 from annotation.refusals import Refused
@@ -230,6 +231,23 @@ class TestLabelsWithAProblem:
         job = Job.objects.get(kind="import_labels")
         lines = b"".join(mara.get(reverse("import_rest", args=[job.public_id])).streaming_content)  # type: ignore[attr-defined]
         assert b"sometimes" in lines
+
+    def test_a_program_previews_and_imports_with_the_same_choices(self, world: World) -> None:
+        batch, mara = world.batch(overlap=1), importer(world.mara)
+        file = SimpleUploadedFile("labels.csv", (ONE_WRONG + "nu-0,Xenia,reasoning\n").encode())
+        kept = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
+        url, body = reverse("api_import_labels", args=[batch.public_id]), {"upload": kept.public_id}
+
+        for more in ({"look": True}, {}, {"good_only": True, "duplicates": "latest"}):
+            assert mara.post(url, {**body, **more}, content_type="application/json").status_code == 202
+            run_jobs()
+
+        looked, refused, done = Job.objects.order_by("pk")
+        assert looked.result["preview"]["rejected"] == 4
+        assert refused.state == Job.State.FAILED
+        assert (done.result["responses"], done.result["rejected"], stored()) == (1, 3, ["reasoning"])
+        answer = mara.post(url, {**body, "duplicates": "second"}, content_type="application/json")
+        assert (answer.status_code, Job.objects.count()) == (422, 3)
 
     def test_the_page_of_a_refused_import_offers_the_good_ones(self, world: World) -> None:
         batch, mara = world.batch(overlap=1), importer(world.mara)
