@@ -609,11 +609,11 @@ def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str
 def _id(record: Fields, column: str | None, number: int) -> str:
     if column is None:
         return str(number)
-    if record.value.get(column) == "":
+    if str(record.value.get(column)).strip() == "":
         raise record.error(
             column, phrase("{field} is empty", field=column), phrase("Give each question its own id")
         )
-    return record.name(column)
+    return record.name(column).strip()
 
 
 def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -> Table:

@@ -317,7 +317,7 @@ def gold_in(
 
 
 def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: AnswerLists) -> list[str]:
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value.strip()):
         return []
     if isinstance(value, str):
         members = lists.of(record, column, value)
@@ -325,8 +325,10 @@ def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: An
             note("split", value)
         value = [text.strip() for text in value.split(separator or "|")] if members is None else members
     whole = value if isinstance(value, list) else [value]
-    if option("missing"):
-        whole = [member for member in whole if member is not None]
+    given = [member for member in whole if not (isinstance(member, str) and not member.strip())]
+    if len(given) < len(whole):
+        note("missing")
+    whole = [member for member in given if member is not None] if option("missing") else given
     return Fields(record.place, {column: whole}).texts(column)
 
 

@@ -10,6 +10,8 @@ import pandas
 import pytest
 import xlsxwriter
 
+from tableqa.examples import Example
+from tableqa.readers import READERS
 from tableqa.readers.ingestion import ReadRequest, read_all
 from tableqa.readers.preview import MOST_READ, preview
 from tableqa.readers.report import KINDS, Report, in_english
@@ -257,3 +259,11 @@ def test_sheets_that_cannot_be_read_beside_the_questions_are_counted(tmp_path: P
         workbook.add_worksheet("more").write_formula(0, 0, "=1/0", value="#DIV/0!")
 
     assert findings_of(path)["error_sheets"].text == "more"
+
+
+@pytest.mark.parametrize("blank", [" ", [""], [" \t"]])
+def test_a_blank_answer_is_none_and_ids_lose_outer_spaces(tmp_path: Path, blank: Any) -> None:
+    (example,) = READERS["own"](lines(tmp_path, {"id": " 001 ", "answers": blank}))
+
+    assert isinstance(example, Example)
+    assert (example.id, example.answers) == ("001", ())
