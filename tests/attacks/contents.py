@@ -35,7 +35,7 @@ FLAGS = {"table_beside", "made_id"}
 OWN_NAMES = {
     *("meta", "program", "context", "history", "text", "unit", "scale", "question", "answers", "split"),
     *("table_id", "table_uid", "label", "entailed", "refuted", "answers_text", "written", "label_studio"),
-    *("rated_answer", "reference", "human", "metrics", "system", "base64"), *MARKED, *FLAGS,
+    *("rated_answer", "reference", "human", "metrics", "system", "base64", "alternatives"), *MARKED, *FLAGS,
 }  # fmt: skip
 """Names of the parts of an example, and what readers of published datasets call what lies beside the question."""
 PROGRAMS = {"op", "select", "column", "all_rows", "c0", "c1"}
@@ -293,7 +293,9 @@ def records_in(name: str, data: bytes) -> list[dict[str, Any]] | None:
     if name.endswith(".jsonl"):
         return [json.loads(line) for line in text.split("\n") if line.strip()]
     if name.endswith(".csv"):
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
+        separator = max(",;\t|", key=text.partition("\n")[0].count)
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        rows = [row for row in lines if any(row)]
         return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]] if rows else []
     return None
 
@@ -304,7 +306,7 @@ def missing_values(record: dict[str, Any], example: Any) -> list[str]:
     joined = "\n".join(imported.values)
     missing = []
     for value in texts_in(list(record.values())):
-        parts = [part.strip() for part in re.split(r"[|,\n]", value.replace('"', ""))]
+        parts = [part.strip() for part in re.split(r"[|,;\t\n]", value.replace('"', ""))]
         is_number = NUMBER.fullmatch(value) is not None and Decimal(value) in imported.numbers
         if not is_number and value not in joined and not all(part in joined for part in parts):
             missing.append(value)
