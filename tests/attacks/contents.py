@@ -30,8 +30,8 @@ from tableqa.readers import published_id
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 MARKED = {"answer_cells", "highlighted_cells", "relevant_cells"}
 """Cells by the ids of their row and column, which readers of published datasets make of numbers."""
-FLAGS = {"table_beside", "made_id"}
-"""Say that a table is in another file, or that an id is a number that the reader of RobuT counted."""
+FLAGS = {"table_beside", "made_id", "numbered"}
+"""Say that a table is in another file, or that an id is a number that a reader counted."""
 OWN_NAMES = {
     *("meta", "program", "context", "history", "text", "unit", "scale", "question", "answers", "split"),
     *("table_id", "table_uid", "label", "entailed", "refuted", "answers_text", "written", "label_studio"),
