@@ -835,6 +835,10 @@ def _check_annotation(raw: Raw, record: Mapping[str, Any]) -> None:
     unmet = record.get("unmet", ["-"])
     if not isinstance(unmet, list) or not unmet or not all(isinstance(code, str) for code in unmet):
         raise Difference(f"annotations.jsonl: {record['id']}: 'unmet' is not a list of codes")
+    flags = {name: record.get(name, True) for name in ("simulated", "external", "sent_back", "way_back")}
+    for name, flag in {**flags, "added": record["place"]["added"]}.items():
+        if not isinstance(flag, bool):
+            raise Difference(f"annotations.jsonl: {record['id']}: {name!r} is neither true nor false")
     if record.get("unsure", True) is not True:
         raise Difference(f"annotations.jsonl: {record['id']}: 'unsure' is not true")
     if record["response"] is None:

@@ -164,3 +164,20 @@ def test_a_mark_that_is_not_true_does_not_verify(world: World, tmp_path: Path, f
     rewrite(out, "annotations.jsonl", lambda lines: lines[0].update(unsure=forged))
     with pytest.raises(Difference, match="'unsure' is not true"):
         verify(out)
+
+
+@pytest.mark.parametrize("name", ["simulated", "external", "sent_back", "way_back"])
+def test_a_mark_that_is_neither_true_nor_false_does_not_verify(
+    world: World, tmp_path: Path, name: str
+) -> None:
+    out = released(world, tmp_path)
+    rewrite(out, "annotations.jsonl", lambda lines: lines[0].update({name: "%s%n"}))
+    with pytest.raises(Difference, match=f"{name!r} is neither true nor false"):
+        verify(out)
+
+
+def test_an_added_slot_that_is_neither_true_nor_false_does_not_verify(world: World, tmp_path: Path) -> None:
+    out = released(world, tmp_path)
+    rewrite(out, "annotations.jsonl", lambda lines: lines[0]["place"].update(added="no"))
+    with pytest.raises(Difference, match="'added' is neither true nor false"):
+        verify(out)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError
 from django.db.models import F
 from django.utils import timezone
@@ -103,7 +104,7 @@ def restore(
         try:
             return _write(pages, checked, by, now, job)
         # What verifies can still have values that no column takes, such as a number of 20 digits.
-        except (Difference, *release_files.MALFORMED, DataError, IntegrityError) as error:
+        except (Difference, *release_files.MALFORMED, DataError, IntegrityError, ValidationError) as error:
             pages.abandon()
             require_restorable("", f"{error}")
             raise
