@@ -30,8 +30,8 @@ from tableqa.readers import published_id
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 MARKED = {"answer_cells", "highlighted_cells", "relevant_cells"}
 """Cells by the ids of their row and column, which readers of published datasets make of numbers."""
-FLAGS = {"table_beside", "made_id", "numbered"}
-"""Say that a table is in another file, or that an id is a number that a reader counted."""
+FLAGS = {"table_beside", "made_id", "numbered", "table_form"}
+"""Say where or in what form a table is, or that an id is a number that a reader counted."""
 OWN_NAMES = {
     *("meta", "program", "context", "history", "text", "unit", "scale", "question", "answers", "split"),
     *("table_id", "table_uid", "label", "entailed", "refuted", "answers_text", "written", "label_studio"),
@@ -195,7 +195,12 @@ def foreign_values(has: Callable[[Any], bool], example: Any, number: int) -> lis
     values += [value for value in values_in(example.beside()) if value not in OWN_NAMES]
     is_made = example.id == str(number) or published_id(example) is not None
     parts = re.split("[-_#:/~]", example.id)
-    if not is_made and not has(example.id) and not all(map(has, parts)):
+    counted = range(1, number + 1)  # a reader may number the questions of a table
+    if (
+        not is_made
+        and not has(example.id)
+        and not all(has(part) or part in map(str, counted) for part in parts)
+    ):
         values.append(example.id)
     return [value for value in values if not has(value)]
 

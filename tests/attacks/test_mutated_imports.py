@@ -263,7 +263,7 @@ def parts_of(value: Any) -> Any:
     """A value of a response; of a text of JSON, which marked spans are, its parts."""
     try:
         return json.loads(value) if isinstance(value, str) and value.startswith("[") else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 

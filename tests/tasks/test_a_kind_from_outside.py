@@ -182,7 +182,7 @@ def test_a_package_brings_a_kind_from_plan_to_verified_release(lab: Path) -> Non
         *("--out", out, "--allow-simulated"),
     )
     manage(lab, "verify_release", out)
-    assert (lab / "out" / "difficulty.json").is_file()
+    assert (lab / "out" / "difficulty.jsonl").is_file()
     figures = manage(lab, "agreement", "--project", "lab")
     assert "krippendorff_alpha_ordinal" in figures
 
