@@ -14,6 +14,7 @@ would only begin anew. A meter counts every request (`predictor.usage`).
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import time
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from predictor import observing
-from predictor.configuration import STOP_AFTER
+from predictor.configuration import STOP_AFTER, request_settings
 from predictor.replies import final_reply, storable
 from predictor.usage import Call, Meter, estimate, estimate_messages, largest_messages, read_usage
 
@@ -305,6 +306,31 @@ class ChatModel:
             text = storable(data.decode("utf-8", "replace"))
             answer = _Answer(response.status_code, text, after)
             return replace(answer, status=_true_status(answer))
+
+
+def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatModel:
+    """The chat model of that name. Raises LookupError naming the ones there are."""
+    if name not in predictors:
+        known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/reference/settings.md)"
+        raise LookupError(f"There is no predictor {name!r}. Available: {known}.")
+    entry = predictors[name]
+    if entry["protocol"] != "chat":
+        raise LookupError(f"The predictor {name!r} is not a chat model.")
+    return ChatModel(
+        url=entry["url"],
+        model=entry["model"],
+        key=entry.get("key", ""),
+        timeout=float(entry.get("timeout", 60.0)),
+        stop_after=entry.get("stop_after", STOP_AFTER),
+        learned=_learned(json.dumps(entry, sort_keys=True)),
+        **request_settings(entry),
+    )
+
+
+@functools.cache
+def _learned(entry: str) -> Learned:
+    """What the endpoint of an entry has rejected, for the time of a process."""
+    return Learned()
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,12 @@ environment alone: nobody who uses the platform can name one.
 
 from __future__ import annotations
 
-import functools
 import json
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tableqa.serialisations import SERIALISATIONS
-
-if TYPE_CHECKING:
-    from predictor.chat import ChatModel, Learned
 
 STRUCTURES = ("auto", "json_schema", "guided_json", "structured_outputs", "json_object", "none")
 """Ways to ask for replies of a JSON schema (`predictor.chat.ChatModel.structured`)."""
@@ -87,17 +84,11 @@ def read(text: str) -> dict[str, dict[str, Any]]:
                 raise ConfigurationError(f"PREDICTORS: {name!r} needs {needed} as text")
         if not entry["url"].startswith(("http://", "https://")):
             raise ConfigurationError(f"PREDICTORS: the url of {name!r} must begin with http:// or https://")
-        deadline = entry.get("deadline_ms", LIVE_MS)
-        if isinstance(deadline, bool) or not isinstance(deadline, int) or not 1 <= deadline <= 120_000:
+        if not _is_whole(entry.get("deadline_ms", LIVE_MS), 120_000):
             raise ConfigurationError(
                 f"PREDICTORS: deadline_ms of {name!r} must be a number of milliseconds up to 120000"
             )
-        in_flight = entry.get("in_flight", IN_FLIGHT)
-        if (
-            isinstance(in_flight, bool)
-            or not isinstance(in_flight, int)
-            or not 1 <= in_flight <= MOST_IN_FLIGHT
-        ):
+        if not _is_whole(entry.get("in_flight", IN_FLIGHT), MOST_IN_FLIGHT):
             raise ConfigurationError(
                 f"PREDICTORS: in_flight of {name!r} must be a number of requests from 1 to {MOST_IN_FLIGHT}"
             )
@@ -105,8 +96,7 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             raise ConfigurationError(f"PREDICTORS: panel of {name!r} must be true or false")
         if not is_price(entry.get("price", [0, 0])):
             raise ConfigurationError(f"PREDICTORS: price of {name!r} must be {PRICE}")
-        stop_after = entry.get("stop_after", STOP_AFTER)
-        if isinstance(stop_after, bool) or not isinstance(stop_after, int) or stop_after < 1:
+        if not _is_whole(entry.get("stop_after", STOP_AFTER)):
             raise ConfigurationError(f"PREDICTORS: stop_after of {name!r} must be a whole number above 0")
         if protocol == "chat" and (problem := problem_of_chat(entry)):
             raise ConfigurationError(f"PREDICTORS: {name!r}: {problem}")
@@ -114,6 +104,10 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             raise ConfigurationError(f"PREDICTORS: licence of {name!r} must be text")
         found[name] = {**entry, "protocol": protocol}
     return found
+
+
+def _is_whole(value: object, most: float = math.inf) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
 
 
 def is_price(value: object) -> bool:
@@ -132,8 +126,7 @@ def problem_of_chat(entry: Mapping[str, Any]) -> str:
         ("max_completion_tokens", None),
         ("parallel", MAX_PARALLEL),
     ):
-        value = entry.get(name, 1)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if not _is_whole(value := entry.get(name, 1)):
             return f"{name} must be a whole number above 0"
         if maximum and value > maximum:
             return f"{name} must be at most {maximum}"
@@ -181,32 +174,3 @@ def is_live(entry: Mapping[str, Any]) -> bool:
 def live_seconds(entry: Mapping[str, Any]) -> float:
     """How long a page waits for this model's answer."""
     return float(min(entry.get("deadline_ms", LIVE_MS), LIVE_MS)) / 1000
-
-
-def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatModel:
-    """The chat model of that name. Raises LookupError naming the ones there are."""
-    from predictor.chat import ChatModel  # an HTTP client, which not every process that reads settings needs
-
-    if name not in predictors:
-        known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/reference/settings.md)"
-        raise LookupError(f"There is no predictor {name!r}. Available: {known}.")
-    entry = predictors[name]
-    if entry["protocol"] != "chat":
-        raise LookupError(f"The predictor {name!r} is not a chat model.")
-    return ChatModel(
-        url=entry["url"],
-        model=entry["model"],
-        key=entry.get("key", ""),
-        timeout=float(entry.get("timeout", 60.0)),
-        stop_after=entry.get("stop_after", STOP_AFTER),
-        learned=_learned(json.dumps(entry, sort_keys=True)),
-        **request_settings(entry),
-    )
-
-
-@functools.cache
-def _learned(entry: str) -> Learned:
-    """What the endpoint of an entry has rejected, for the time of a process."""
-    from predictor.chat import Learned
-
-    return Learned()

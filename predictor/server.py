@@ -29,6 +29,7 @@ from starlette.routing import Route
 
 from predictor.architectures import Model, ModelError, info, load_to_serve
 from predictor.batcher import Batcher, Settings
+from predictor.budget import Tally
 from predictor.protocol import (
     LIMITS,
     PROTOCOL,
@@ -39,7 +40,7 @@ from predictor.protocol import (
     ProtocolError,
     refused,
 )
-from predictor.usage import Tally, cost
+from predictor.usage import cost
 from predictor.web import read_json, refusal, unless_gone
 from tableqa import Table
 

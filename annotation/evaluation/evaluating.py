@@ -31,9 +31,9 @@ from annotation.work.asking_each import TooManyUnusable, UnusableReplies
 from annotation.work.crew import Crew
 from predictor import client, load_bundled, prompts
 from predictor.architectures import ModelError
-from predictor.chat import ChatError, ChatModel
+from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.client import Unanswered
-from predictor.configuration import STOP_AFTER, chat_model
+from predictor.configuration import STOP_AFTER
 from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from predictor.usage import QuestionMeter
 from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge

@@ -20,9 +20,9 @@ from annotation.refusals import refuse
 from annotation.work import metering, paying
 from annotation.work.crew import Crew
 from predictor import prompts
-from predictor.chat import ChatError, ChatModel
+from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.client import PATIENT, Unanswered, connect
-from predictor.configuration import STOP_AFTER, chat_model
+from predictor.configuration import STOP_AFTER
 from predictor.protocol import PredictRequest
 from tasks.contract import Ask, Preparing, task_types
 

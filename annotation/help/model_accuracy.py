@@ -24,8 +24,9 @@ from annotation.refusals import refuse
 from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from predictor import prompts
+from predictor.chat import chat_model
 from predictor.client import JOB_THREADS, Unanswered
-from predictor.configuration import IN_FLIGHT, STOP_AFTER, chat_model
+from predictor.configuration import IN_FLIGHT, STOP_AFTER
 from predictor.listing import STATES
 from tasks.contract import TaskType, task_types
 

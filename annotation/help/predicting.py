@@ -29,9 +29,9 @@ from annotation.models import Assignment, Batch, Decision, Event, Item, Job, Out
 from annotation.refusals import refuse
 from annotation.work import metering, paying
 from annotation.work.crew import Crew
-from predictor.chat import ChatError, ChatModel
+from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.client import PATIENT, Unanswered, connect, questions_at_once
-from predictor.configuration import STOP_AFTER, chat_model, is_live, live_seconds
+from predictor.configuration import STOP_AFTER, is_live, live_seconds
 from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
 from tableqa import verdicts

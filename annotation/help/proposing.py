@@ -47,8 +47,8 @@ from annotation.refusals import Refused, refuse
 from annotation.terms.assistance import REPETITIONS
 from annotation.work import lending, metering
 from annotation.work.crew import Crew
-from predictor.chat import ChatError, ChatModel
-from predictor.configuration import STOP_AFTER, chat_model
+from predictor.chat import ChatError, ChatModel, chat_model
+from predictor.configuration import STOP_AFTER
 from predictor.usage import Call, Meter
 from tableqa.by_place import by_place
 from tableqa.canonical import canonical, digest, thaw

@@ -26,8 +26,7 @@ from annotation.models import Batch, ModelRequest, ModelTotal, Project
 from annotation.models.spending import COST
 from annotation.work import reply_states
 from annotation.work.crew import Crew
-from predictor.chat import ChatError, ChatModel
-from predictor.configuration import chat_model
+from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.usage import PER_PRICE, USUAL_COMPLETION, Call, cost, estimate_messages
 
 PURPOSES: Final[Mapping[str, str]] = {

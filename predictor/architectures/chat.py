@@ -16,11 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from predictor.architectures import Checkpoint, ModelError, Stop
+from predictor.budget import Tally
 from predictor.chat import ChatError, ChatModel
 from predictor.configuration import problem_of_chat, request_settings
 from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
-from predictor.usage import Call, Tally
+from predictor.usage import Call
 from tableqa.canonical import digest
 
 AT_ONCE = 16

@@ -24,8 +24,9 @@ from annotation.work import metering, paying
 from predictor import client
 from predictor.architectures import ModelError, load
 from predictor.architectures.chat import ChatPredictor
+from predictor.budget import Tally
 from predictor.protocol import PredictRequest
-from predictor.usage import USUAL_COMPLETION, Call, Tally
+from predictor.usage import USUAL_COMPLETION, Call
 from tableqa.predictions import EvaluationError
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.filling import fill

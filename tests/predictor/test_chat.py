@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from predictor import prompts
-from predictor.chat import ChatError, ChatModel
-from predictor.configuration import ConfigurationError, chat_model, read
+from predictor.chat import ChatError, ChatModel, chat_model
+from predictor.configuration import ConfigurationError, read
 from predictor.listing import ask_for_list
 from tableqa import Example, Table
 from tableqa.examples import Turn

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from predictor import prompts
-from predictor.chat import ChatError, ChatModel, _Answer, _used, rejected_parameters
-from predictor.configuration import ConfigurationError, chat_model, read, request_settings
+from predictor.budget import Tally
+from predictor.chat import ChatError, ChatModel, _Answer, _used, chat_model, rejected_parameters
+from predictor.configuration import ConfigurationError, read, request_settings
 from predictor.listing import ask_for_list
 from predictor.protocol import PredictRequest
-from predictor.usage import Call, Tally, cost, estimate_messages, read_usage
+from predictor.usage import Call, cost, estimate_messages, read_usage
 from tableqa import Context, Example, Table
 from tests.predictor.endpoints import FLAVOURS, Endpoint, endpoint
 

@@ -11,9 +11,8 @@ from django.core.management.base import BaseCommand
 
 from annotation.management.commands._escaping import UsageError
 from annotation.work import metering, paying, reply_states
-from predictor.chat import ChatModel
-from predictor.configuration import chat_model
-from predictor.usage import Tally
+from predictor.budget import Tally
+from predictor.chat import ChatModel, chat_model
 
 
 def add_spending_options(parser: ArgumentParser) -> None:
