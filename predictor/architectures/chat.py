@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from predictor.architectures import Checkpoint, ModelError, Stop
 from predictor.budget import Tally
 from predictor.chat import ChatError, ChatModel
+from predictor.checkpoints import Checkpoint, ModelError, Stop
 from predictor.configuration import problem_of_chat, request_settings
 from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from predictor.architectures import Checkpoint, ModelError, Stop, _json, weights_sha
 from predictor.architectures.operations import answers_of
 from predictor.architectures.tapex import Remembered
+from predictor.checkpoints import Checkpoint, ModelError, Stop, read_json, weights_sha
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
 from tableqa import Table
 from tableqa.cells import number_of
@@ -649,7 +649,7 @@ def load_encoder(folder: Path, settings: Mapping[str, Any]) -> tuple[TabertNetwo
     `askew.json` as `vocabulary`.
     """
     configuration = replace(
-        Configuration.from_dict(_json(folder / "tb_config.json")),
+        Configuration.from_dict(read_json(folder / "tb_config.json")),
         published_mask=settings.get("vertical_mask", "corrected") == "published",
     )
     vocabulary = Path(settings.get("vocabulary", folder)) / "vocab.txt"

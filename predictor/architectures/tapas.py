@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from predictor.architectures import Checkpoint, ModelError, Stop, weights_sha
 from predictor.architectures.operations import answers_of
 from predictor.architectures.tapex import BUDGETS, Remembered, pretrained, question_of
+from predictor.checkpoints import Checkpoint, ModelError, Stop, weights_sha
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
 from tableqa import Table
 

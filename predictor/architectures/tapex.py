@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from predictor.architectures import Checkpoint, ModelError, Stop, weights_sha
+from predictor.checkpoints import Checkpoint, ModelError, Stop, weights_sha
 from predictor.protocol import Alternative, Options, Prediction, PredictRequest, ProtocolError
 from tableqa import Table
 

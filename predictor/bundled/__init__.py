@@ -22,7 +22,7 @@ WEIGHTS = Path(__file__).parent / "weights"
 def load_bundled(folder: str | Path | None = None) -> Bundled:
     """The bundled model, from `folder` or from where Askew keeps it; loaded once for each folder.
 
-    Raises `predictor.architectures.ModelError` saying how to train it, where there are no weights.
+    Raises `predictor.checkpoints.ModelError` saying how to train it, where there are no weights.
     """
     return _loaded(Path(folder) if folder is not None else WEIGHTS)
 

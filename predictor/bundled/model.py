@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from predictor.architectures import ModelError, Stop, never, weights_sha
 from predictor.bundled.calibration import Calibration
 from predictor.bundled.decode import OPERATIONS, OUTPUTS, Answer, Balance, Candidate, candidates, weigh
 from predictor.bundled.features import (
@@ -34,6 +33,7 @@ from predictor.bundled.features import (
     read_table,
     special_tokens,
 )
+from predictor.checkpoints import ModelError, Stop, never, weights_sha
 from predictor.protocol import Alternative, Prediction, PredictRequest, ProtocolError
 from tableqa.tables import Table
 

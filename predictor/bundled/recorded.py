@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from predictor.architectures import RECORDED
+from predictor.checkpoints import RECORDED
 from tableqa.answers import compare
 from tableqa.examples import Example
 from tableqa.readers import READERS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from predictor.architectures import RECORDED
 from predictor.bundled.recorded import FIXTURES, SOURCES, RecordedAnswer
+from predictor.checkpoints import RECORDED
 from tableqa.readers import READERS
 
 SAME_SCORE = 1e-3
