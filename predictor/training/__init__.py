@@ -8,3 +8,7 @@ loss          the likelihood of the gold answers, summed over derivations
 loop          the training loop: resumable, with a curve
 export        torch to ONNX, made small
 """
+
+
+class TrainingError(Exception):
+    """Training cannot start; the message says what is missing."""

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from predictor.architectures import ModelError
+from predictor.training import TrainingError
 from predictor.training.augment import add_arguments
-from predictor.training.bundled import TrainingError, calibrate, describe_again, train
+from predictor.training.bundled import calibrate, describe_again, train
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from predictor.bundled.calibration import Calibration
+from predictor.training import TrainingError
 from tableqa.examples import Example
 from tableqa.readers import READERS
 from tableqa.tables import Table
 
 if TYPE_CHECKING:
-    from predictor.training.adaptation import Start
+    from predictor.training.start import Start
 
 TRAIN = "random-split-1-train.tsv"
 DEVELOPMENT = "random-split-1-dev.tsv"
@@ -39,10 +40,6 @@ CHECKED = 500
 
 TINY, TINY_CELLS, TINY_MADE = 120, 150, 60
 """A tiny run takes so many questions, on tables of so many cells at most, and makes so many."""
-
-
-class TrainingError(Exception):
-    """Training cannot start; the message says what is missing."""
 
 
 def train(options: Namespace, say: Any = print) -> Path:
@@ -67,7 +64,7 @@ def train(options: Namespace, say: Any = print) -> Path:
     kept, held = split(examples)
     begun = None
     if options.trained is not None:
-        from predictor.training.adaptation import start_of
+        from predictor.training.start import start_of
 
         begun = start_of(options.trained)
     if begun is not None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from predictor.bundled import WEIGHTS
-from predictor.training.bundled import TrainingError
+from predictor.training import TrainingError
 from tableqa import Example
 from tableqa.readers import READERS
 from tests.predictor.models.releases import release
@@ -59,9 +59,9 @@ def difference(folder: Path) -> float:
 
     from predictor.bundled.decode import OUTPUTS
     from predictor.bundled.features import collate
-    from predictor.training.adaptation import network_of
     from predictor.training.export import _sample, runner_of
     from predictor.training.network import INPUTS
+    from predictor.training.start import network_of
 
     arrays = collate([_sample(3, 2, 5), _sample(4, 3, 7)])
     expected = runner_of(folder)(arrays)
@@ -83,7 +83,7 @@ def test_the_network_of_a_folder_gives_the_scores_of_its_graph(
 @needs_weights
 def test_the_shipped_weights_are_read_back() -> None:
     from predictor.architectures import weights_sha
-    from predictor.training.adaptation import start_of
+    from predictor.training.start import start_of
 
     start = start_of(Path("bundled"))
     assert start.folder == WEIGHTS
@@ -156,7 +156,7 @@ def test_the_card_of_an_adaptation_names_its_start_and_what_was_added(
 
 
 def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
-    from predictor.training.adaptation import start_of
+    from predictor.training.start import start_of
 
     with pytest.raises(TrainingError, match="--from is bundled"):
         start_of(tmp_path)
