@@ -24,60 +24,20 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final
 
 from tableqa import language
 from tableqa.language import gettext, gettext_noop, joined, message
 from tasks.common.scales import HIGHEST, LOWEST, mean
+from tasks.contract.deciding import Deciding
+from tasks.contract.items import Item
+from tasks.contract.resolutions import Accepted, Adjudicate, Nature, OneMore, Outcome, Resolution, Undecidable
 
-if TYPE_CHECKING:
-    from tasks.contract import Deciding, Item
-
-Nature = Literal["labels", "scales", "sets", "edits", "texts", "answers"]
-"""What the responses of a kind are, as far as deciding goes."""
 MOST = 50
 """Nobody asks more people than this about one item."""
 
 
-# -- what is decided --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One accepted response and the places (indexes into the responses) that support it."""
-
-    response: Any
-    by: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """Decided. Without outcomes the item is excluded from releases, and `reason` says why."""
-
-    outcomes: tuple[Outcome, ...]
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class OneMore:
-    """Undecided: one more person should answer."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Adjudicate:
-    """Undecided: an adjudicator should look."""
-
-    reason: str
-
-
-class Undecidable(Exception):
-    """What a rule comes to would break a condition of the task type, for the reason in its words: an adjudicator decides."""
-
-
-Resolution = Accepted | OneMore | Adjudicate
-Decide = Callable[["Deciding", Sequence[Any], "Item", Mapping[str, Any]], Resolution]
+Decide = Callable[[Deciding, Sequence[Any], Item, Mapping[str, Any]], Resolution]
 
 
 @dataclass(frozen=True)
@@ -133,21 +93,6 @@ def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], i
         return found.decide(task, responses, item, {**found.defaults, **rule})
     except Undecidable as undecidable:
         return Adjudicate(undecidable.args[0])
-
-
-def by_own_rule(task: Deciding, responses: Sequence[Any], item: Item) -> Resolution:
-    """What they come to by the rule that the kind names. A kind that names none has to override `resolve`."""
-    if not task.rule:
-        raise NotImplementedError(f"{task.key} names no rule and does not say how it decides")
-    return resolve(task, own(task, item.settings), responses, item)
-
-
-def upheld(task: Deciding, responses: Sequence[Any], item: Item) -> Resolution:
-    """The same where an adjudicator has chosen or written the responses: nobody else is asked."""
-    rule = own(task, item.settings)
-    if "most" in RULES[rule["rule"]].options:
-        rule["most"] = 1
-    return resolve(task, rule, responses, item)
 
 
 def own(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ from tasks.common.fields import (
 from tasks.common.scales import mean
 from tasks.common.schema_faults import schema_faults
 from tasks.contract import Invalid, Item, Measure, Prepared, Preparing, Problem, Surroundings
-from tasks.resolving import Nature
+from tasks.contract.resolutions import Nature, Undecidable
 
 NATURES: Mapping[type[Question], Nature] = {
     Choice: "labels",
@@ -201,9 +201,7 @@ class DefinedTask(DeclaredTask):
             if field.when is None or field.when.holds(asked):
                 asked[field.name] = values[field.name]
         for field, other in self._not_different(asked):
-            raise resolving.Undecidable(
-                resolving.SAME_VALUE.format(name=str(field.label), other=str(other.label))
-            )
+            raise Undecidable(resolving.SAME_VALUE.format(name=str(field.label), other=str(other.label)))
         return self.response_type(**asked)
 
     def _not_different(self, values: Mapping[str, Any]) -> Iterator[tuple[Question, Question]]:

@@ -14,6 +14,7 @@ from tasks.contract.model_in_the_loop import ModelInTheLoop
 from tasks.contract.preparing import Ask, Preparing
 from tasks.contract.proposing import Proposed, Proposing, Wanted
 from tasks.contract.registry import ENTRY_POINT_GROUP, HERE, UnknownTaskType, task_type, task_types
+from tasks.contract.resolutions import Accepted, Adjudicate, Nature, OneMore, Outcome, Resolution, Undecidable
 from tasks.contract.responses import (
     LINE_END,
     Field,
@@ -26,4 +27,3 @@ from tasks.contract.responses import (
 )
 from tasks.contract.suggesting import Suggesting
 from tasks.contract.task_type import STEPS, Step, TaskType
-from tasks.resolving import Accepted, Adjudicate, Nature, OneMore, Outcome, Resolution

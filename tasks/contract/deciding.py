@@ -1,15 +1,14 @@
 """How the responses to an item become a decision: what the decision rules ask of a task type."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from tableqa import language
-from tasks import resolving
 from tasks.contract.figures import Measure
 from tasks.contract.items import Item
+from tasks.contract.resolutions import Nature, Resolution
 from tasks.contract.responses import Perturbed
-from tasks.resolving import Nature, Resolution
 
 
 class Deciding(ABC):
@@ -29,13 +28,9 @@ class Deciding(ABC):
     rule_settings: ClassVar[Mapping[str, str]] = {}
     excludes: ClassVar[Mapping[str, str]] = {}
 
+    @abstractmethod
     def resolve(self, responses: Sequence[Any], item: Item) -> Resolution:
-        """Decide from the responses of one item, or say who should look next: by the kind's rule. Order must not matter."""
-        return resolving.by_own_rule(self, responses, item)
-
-    def uphold(self, responses: Sequence[Any], item: Item) -> Resolution:
-        """What an adjudicator's word makes: the responses they chose, or one of their own. By default as people's."""
-        return resolving.upheld(self, responses, item) if self.rule else self.resolve(responses, item)
+        """Decide from the responses of one item, or say who should look next. Order must not matter."""
 
     def word(self, response: Any) -> str:
         """A label; or, of a response that does not do what is asked, what it says instead ("unanswerable"), else ""."""

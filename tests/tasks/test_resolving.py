@@ -14,14 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks import resolving
-from tasks.contract import Item, TaskType, response_data, task_type, task_types
-from tasks.resolving import (
-    RULES,
+from tasks.contract import (
     Accepted,
     Adjudicate,
-    BadRule,
+    Item,
     OneMore,
     Resolution,
+    TaskType,
+    response_data,
+    task_type,
+    task_types,
+)
+from tasks.resolving import (
+    RULES,
+    BadRule,
     check,
     fitting,
     in_words,
