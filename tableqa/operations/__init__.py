@@ -30,6 +30,5 @@ from tableqa.operations.kinds import (
     from_dict,
     from_list,
 )
-from tableqa.operations.net import WHOLE, diff, invert, normalise
-from tableqa.operations.replaying import replay
+from tableqa.operations.net import WHOLE, diff, invert, normalise, replay
 from tableqa.operations.words import column_name, describe

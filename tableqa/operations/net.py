@@ -1,7 +1,8 @@
-"""What operations come to: the net list, the difference of two tables, and the way back."""
+"""What operations come to: the edited table, the net list, the difference of two tables, and the way back."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from tableqa.operations.alignment import align
@@ -21,7 +22,6 @@ from tableqa.operations.kinds import (
     Transpose,
 )
 from tableqa.operations.order import changes_of_order
-from tableqa.operations.replaying import replay
 from tableqa.operations.sheet import Sheet
 from tableqa.tables import MAX_COLUMNS, MAX_ROWS, Table
 
@@ -32,6 +32,29 @@ MOST_ON_COLUMNS = 2 * MAX_COLUMNS
 """Operations of one list that insert, move or remove a column, each of which takes as long as there are rows."""
 MOST_CELLS_ON_TABLE = 2_000_000
 """Cells of the table times operations of `WHOLE`; 20 of these can be done to a table of any size."""
+
+
+def replay(table: Table, operations: Iterable[Operation]) -> Table:
+    """The table that `operations`, done in order, make of `table`; the same input gives the same output.
+
+    Title, caption and ids stay. A merged cell stays merged as long as what is left of it hangs together; one that a new
+    or moved row or column parts is taken apart (its text stays where it was). Raises OperationError with the index of
+    the first operation that cannot be done.
+    """
+    return _replay(table, tuple(operations))
+
+
+@lru_cache(maxsize=2)  # a response and its net list are replayed for the page, warnings and preview
+def _replay(table: Table, operations: tuple[Operation, ...]) -> Table:
+    sheet = Sheet(table)
+    changed = False
+    for index, operation in enumerate(operations):
+        changed = True
+        try:
+            operation.apply(sheet)
+        except OperationError as error:
+            raise error.at(index) from None
+    return sheet.table() if changed else table
 
 
 def normalise(operations: Iterable[Operation], table: Table | None = None) -> list[Operation]:
