@@ -3,12 +3,13 @@
 import datetime
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tableqa.language import phrase
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.reading_options import offering, option
-from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, trimmed
+from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, is_open_document, trimmed
 
 _DATE_PARTS = {
     "year": "yyyy",
@@ -157,6 +158,11 @@ class OpenDocument(Workbook):
 
 _ERROR = str(b"\0error", "ascii")
 """The text of a cell that shows an error, until its sheet is read."""
+
+
+def opened(path: Path) -> Workbook:
+    """The workbook that a file is. ReaderError where it is damaged, locked or too large."""
+    return OpenDocument(path) if is_open_document(path) else Workbook(path)
 
 
 def _local(element: Any) -> str:

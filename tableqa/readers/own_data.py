@@ -24,6 +24,7 @@ from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.header_rows import check_header_row, names_header, with_header
 from tableqa.readers.mapped import retitled, table_from, text_in, texts_of_answers
+from tableqa.readers.open_document import opened
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
 from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader
@@ -64,7 +65,6 @@ from tableqa.readers.workbook import (
     cell_name,
     is_open_document,
     is_workbook,
-    opened,
     starts_as_zip,
     table_of_sheet,
 )

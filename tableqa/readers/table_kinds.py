@@ -8,11 +8,12 @@ from tableqa.readers.delimited import read_delimited, table_of_rows
 from tableqa.readers.header_rows import with_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.mapped import markdown_rows, table_from
+from tableqa.readers.open_document import opened
 from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.records import Place, decoded
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import has_columns, text_form, text_lines
-from tableqa.readers.workbook import is_workbook, opened, table_of_sheet
+from tableqa.readers.workbook import is_workbook, table_of_sheet
 from tableqa.tables import Table
 
 SEPARATED = (".csv", ".tsv", ".tab")

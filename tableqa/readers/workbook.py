@@ -353,13 +353,6 @@ def is_open_document(path: Path) -> bool:
         return _OPEN_DOCUMENT in file.read(START)
 
 
-def opened(path: Path) -> "Workbook":
-    """The workbook that a file is. ReaderError where it is damaged, locked or too large."""
-    from tableqa.readers.open_document import OpenDocument
-
-    return OpenDocument(path) if is_open_document(path) else Workbook(path)
-
-
 def starts_as_zip(path: Path) -> bool:
     """Whether the first bytes of a file are those of an archive; OSError."""
     with path.open("rb") as file:

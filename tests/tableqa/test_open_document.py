@@ -9,9 +9,9 @@ import pytest
 
 from tableqa import Span
 from tableqa.readers import READERS, ReaderError
-from tableqa.readers.open_document import OpenDocument
+from tableqa.readers.open_document import OpenDocument, opened
 from tableqa.readers.reading_options import reading_options
-from tableqa.readers.workbook import MAX_SHEET_CELLS, is_workbook, opened
+from tableqa.readers.workbook import MAX_SHEET_CELLS, is_workbook
 
 _NAMES = "".join(
     f' xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
