@@ -129,7 +129,8 @@ def read_any(job: Job, beat: Callable[[int], None]) -> Preview | dict[str, Any]:
             **files.for_request(),
         )
         name, seconds = sent["questions"].name, settings.PREVIEW_SECONDS
-        data = sandbox.call("preview_upload", request, beat, name=name, seconds=seconds)
+        task = "annotation.releases.release_process:preview_upload"
+        data = sandbox.call(task, request, beat, name=name, seconds=seconds)
         if "is_release" in data:
             return data
         preview = from_json(Preview, data)

@@ -39,7 +39,9 @@ def main(folder: Path) -> None:
     request = ReadRequest(**message["request"])
     answer: dict[str, Any]
     try:
-        answer = {"result": to_json(TASKS[message["task"]](request, lambda number: _tell(folder, number)))}
+        answer = {
+            "result": to_json(task_named(message["task"])(request, lambda number: _tell(folder, number)))
+        }
     except ReaderError as error:
         answer = {"fault": asdict(described(error, request.shown, request.by_command))}
     except MemoryError:
@@ -52,21 +54,20 @@ def main(folder: Path) -> None:
 Task = Callable[[ReadRequest, Callable[[int], None]], Any]
 
 
-def _of_release(name: str) -> Task:
-    """A task on a release. It needs what lies above this package, which is imported in its process alone."""
-    return lambda request, progress: getattr(import_module("annotation.releases.release_process"), name)(
-        request, progress
-    )
-
-
 TASKS: Mapping[str, Task] = {
     "read_all": read_all,
     "preview": preview,
     "read_labels": read_labels,
     "read_gold": read_gold,
     "read_responses": read_responses,
-    **{name: _of_release(name) for name in ("check_release", "preview_upload")},
 }
+
+
+def task_named(name: str) -> Task:
+    """One of `TASKS`, or "package.module:function" of whoever started this process."""
+    module, _, function = name.rpartition(":")
+    task: Task = getattr(import_module(module), function) if module else TASKS[name]
+    return task
 
 
 def limit(message: Mapping[str, int]) -> None:

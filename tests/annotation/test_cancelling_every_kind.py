@@ -28,7 +28,7 @@ from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
 from annotation.work import previewing
 from tableqa.dataclass_json import to_json
-from tableqa.readers.reader_process import TASKS
+from tableqa.readers.reader_process import task_named
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_restoring import OLD, empty_project
 from tests.annotation.test_transfer import annotation, choice, task
@@ -57,7 +57,7 @@ def in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(
         request: Any, beat: Callable[[int], None], *, name: str, task: str = "read_all", **limits: Any
     ) -> Any:
-        read = TASKS[task](request, beat)
+        read = task_named(task)(request, beat)
         beat(1)
         return read
 

@@ -23,7 +23,7 @@ from annotation.releases import release_files
 from tableqa.answers import accepted
 from tableqa.dataclass_json import to_json
 from tableqa.readers import archive, preview, table_encodings
-from tableqa.readers.reader_process import TASKS
+from tableqa.readers.reader_process import task_named
 from tests.annotation.cast import World
 from tests.annotation.previews import importer
 
@@ -374,7 +374,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read in this process, whose functions a test has changed."""
 
     def call(task: str, request: Any, beat: Any = lambda number: None, **more: Any) -> Any:
-        return to_json(TASKS[task](request, beat))
+        return to_json(task_named(task)(request, beat))
 
     monkeypatch.setattr(sandbox, "call", call)
 

@@ -85,7 +85,7 @@ OWN_JSON = {
     "annotation/releases/raw_records.py": "a release: `verify` takes whatever its reading raises",
     "annotation/releases/release_files.py": "a release, likewise",
     "annotation/work/lending.py": "an index that Askew wrote",
-    "predictor/architectures/__init__.py": "weights that the administrator chose",
+    "predictor/checkpoints.py": "weights that the administrator chose",
     "predictor/bundled/model.py": "weights that the administrator chose",
     "predictor/configuration.py": "the settings",
     "tableqa/on_disk.py": "rows that Askew laid on disk",

@@ -236,8 +236,8 @@ def _run_restore(job: Job, progress: jobs.Progress) -> dict[str, Any]:
 
 def _read_apart(name: str, request: ReadRequest, beat: Callable[[int], None]) -> CheckedRelease:
     """Check an uploaded release in a process of its own."""
-    seconds = settings.IMPORT_SECONDS
-    return CheckedRelease(**sandbox.call("check_release", request, beat, name=name, seconds=seconds))
+    task, seconds = "annotation.releases.release_process:check_release", settings.IMPORT_SECONDS
+    return CheckedRelease(**sandbox.call(task, request, beat, name=name, seconds=seconds))
 
 
 jobs.afterwards("restore")(uploads.tidy_up)
