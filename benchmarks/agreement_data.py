@@ -5,13 +5,16 @@ The rows are made inside the database (generate_series), without the platform's 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 PEOPLE = 40
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LABELS = ("extraction", "reasoning", "neither", "unanswerable")
 NOISE = 0.3
 """The share of responses that are drawn by chance."""
@@ -27,10 +30,9 @@ def main(units: int, raters: int = 3) -> None:
 
     from annotation.models import Annotation, Assignment
     from annotation.quality import agreement
-    from benchmarks import snapshots
 
     call_command("migrate", verbosity=0)
-    batch = snapshots._study("many", snapshots.TABLES, PEOPLE)["batch"]
+    batch = _batch()
     began = time.perf_counter()
     _fill(batch, units, raters)
     print(f"{units:,} units x {raters} raters in PostgreSQL, filled in {time.perf_counter() - began:.0f} s")
@@ -51,6 +53,45 @@ def main(units: int, raters: int = 3) -> None:
     _said("all figures of the batch, each with its interval", began, busy, pid, time.process_time() - own)
     for figure in found:
         print(f"  {figure.statistic:<30}{figure.value:.6f} [{figure.low:.6f}, {figure.high:.6f}]")
+
+
+def _batch() -> Any:
+    """Create an open batch with one submitted item, in a project with PEOPLE annotators."""
+    from annotation import access
+    from annotation.journeys import annotating, assigning, importing, setting_up
+    from annotation.models import Person
+    from annotation.roles import Role
+    from annotation.work import queue
+    from tasks.contract import task_type
+
+    manager = Person.objects.create_person("Manager", "manager@example.org")
+    project = setting_up.create_project(slug="many", name="Many", manager=manager, now=NOW)
+    path = Path(os.environ["ASKEW_DATA_DIR"]) / "questions-dev.jsonl"
+    table = {"header": ["year", "points"], "rows": [[str(1990 + row), str(3 * row)] for row in range(8)]}
+    example = {"id": "q-0", "question": "How many points in 1991?", "answers": ["3"], "table": table}
+    path.write_text(json.dumps(example) + "\n", encoding="utf-8")
+    source = importing.import_examples(project=project, reader="jsonl", path=path, now=NOW, by=manager).source
+    people = [Person.objects.create_person(f"Annotator {n}") for n in range(PEOPLE)]
+    for person in people:
+        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=manager, now=NOW)
+    batch = assigning.plan_batch(
+        project=project,
+        name="labels",
+        task=task_type("question_type"),
+        sample=assigning.Sample(sources=[source]),
+        terms={"overlap": 1},
+        by=manager,
+        now=NOW,
+    )
+    assigning.open_batch(batch=batch, by=manager, now=NOW)
+    batch.refresh_from_db()
+    lease = queue.next_assignment(batch=batch, person=people[0], now=NOW)
+    assert lease is not None  # nosec B101
+    assignment = access.assignment(access.Actor(people[0]), lease.public_id)
+    base, label = assignment.item.example.table_digest, {"label": LABELS[0]}
+    response = {"type": "question_type", "variant": "", "version": batch.version, "base": base, "data": label}
+    annotating.submit(assignment=assignment, response=response, now=NOW)
+    return batch
 
 
 def _said(what: str, began: float, busy: float, pid: int, own: float = 0.0) -> None:

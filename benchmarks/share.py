@@ -17,9 +17,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from benchmarks.browser import served
+from benchmarks.browser import chromium_browser, served
 from benchmarks.figures import keep
-from benchmarks.grid import _browser
 
 SIZES = ((1366, 850), (1280, 720))
 CLOSED, OPEN, SCROLLING = 50.0, 35.0, 2
@@ -90,7 +89,7 @@ def main() -> int:
     missed: list[str] = []
     with ExitStack() as stack:
         site, prepared = served(stack, Path(), "benchmarks.share_data")
-        browser = stack.enter_context(_browser())
+        browser = stack.enter_context(chromium_browser())
         pages = {
             name: path for name, path in prepared["kinds"].items() if not wanted or name.split()[0] in wanted
         }

@@ -14,6 +14,7 @@ from annotation.api import urls
 from annotation.api.serializers import ReleaseRequest
 from annotation.releases.release_files import FORMATS
 from annotation.views import methods
+from benchmarks.__main__ import RUNS
 from tests.plugin import ROOT
 
 DOCS = ROOT / "docs"
@@ -59,6 +60,21 @@ def test_every_picture_is_shown() -> None:
 
     in_methods_appendix = set(methods.PICTURES.glob("*.jpg"))
     assert set((DOCS / "pictures").rglob("*.*")) - shown - in_methods_appendix == set()
+
+
+def test_documented_benchmarks_exist_or_name_the_commit_that_has_them() -> None:
+    files = (ROOT / "benchmarks").glob("*.py")
+    benchmarks = {file.stem for file in files if f"./run bench {file.stem}" in file.read_text("utf-8")}
+    paragraphs = [text for page in PAGES for text in page.read_text("utf-8").split("\n\n")]
+    documented = {
+        name
+        for text in paragraphs
+        for name in re.findall(r"\./run bench\s+([a-z_]+)", text)
+        if "a1466aba" not in text
+    }
+
+    assert {run.name for run in RUNS} | documented <= benchmarks
+    assert {"loop", "import_waits", "mutants"} <= documented
 
 
 API_PAGE = (DOCS / "reference" / "api.md").read_text("utf-8")

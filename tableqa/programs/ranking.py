@@ -1,7 +1,7 @@
 """How likely it is that a program is what a question means: a small, documented sum over its words.
 
 No model and no training: each line of `score` is a sentence that can be argued with. Weights were set by hand on
-questions of WikiTableQuestions' train split; the figures that `./run bench programs` prints are of its dev split.
+questions of WikiTableQuestions' train split; the figures in docs/reference/programs.md are of its dev split.
 """
 
 import re

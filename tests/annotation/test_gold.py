@@ -334,7 +334,7 @@ def test_what_is_the_same_for_ordinary_items_is_the_same_for_gold(mixed: tuple[W
 
 
 def test_a_gold_item_takes_at_most_two_statements_more(mixed: tuple[World, Batch]) -> None:
-    """Two are not noticeable over HTTP: ./run bench gold_timing."""
+    """Two are not noticeable over HTTP (docs/performance.md)."""
     rows = through_the_api(*mixed, "ada", 25)
 
     # The smallest of each sort: PostgreSQL prepares each statement once, whenever it comes first.

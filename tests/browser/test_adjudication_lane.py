@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.journeys import adjudicating
 from annotation.models import Decision, Item, SentBack
-from benchmarks.adjudication_data import waiting_item
+from benchmarks.browser_data import waiting_item
 from tableqa.operations import SetCell
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world

@@ -12,8 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Annotation, Batch
-from benchmarks.browser_data import over_items
-from benchmarks.next_item_data import numbered
+from benchmarks.browser_data import numbered, over_items
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world
 from tests.browser.pages import begin_batch, settled, signed_in, takes_digits

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from benchmarks.browser_data import over_items
-from benchmarks.next_item_data import numbered
+from benchmarks.browser_data import numbered, over_items
 from tableqa import Example, Table
 from tasks.contract import task_types
 from tests.annotation.cast import World, make_world

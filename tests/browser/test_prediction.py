@@ -396,7 +396,7 @@ def test_the_gateway_answers_takes_a_new_ticket_and_delays_no_submission_and_wit
     gateway_url: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Models that are killed or frozen, twenty times each, in processes that get signals: ./run bench away."""
+    """Models that are killed or frozen, twenty times each, in processes that get signals: see docs/performance.md."""
     batch = a_batch(world)
     page = signed_in(new_context, live_server.url, world.ada).new_page()
     asked = behind_the_gateway(page, gateway_url)

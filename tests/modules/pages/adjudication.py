@@ -58,7 +58,7 @@ def edited(world: World, rows: int = 3) -> Item:
 
 def sample(world: World, client: Client, kind: str) -> str:
     """The first item of a batch over the sample of a task type, with three simulated responses."""
-    from benchmarks.adjudication_data import waiting_item
+    from benchmarks.browser_data import waiting_item
     from tasks.contract import task_types
 
     return opened(client, world, waiting_item(world, task_types()[kind], ""))
