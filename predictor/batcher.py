@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
+from cachetools import LRUCache
+
 from predictor.architectures import Model, Stop, info, never
 from predictor.protocol import Prediction, PredictRequest, ProtocolError, refused
 from predictor.usage import Call
@@ -147,7 +149,7 @@ class Batcher:
         self._by_key: dict[str, _Work] = {}
         self._by_slot: dict[str, _Waiter] = {}
         self._paces: OrderedDict[str, deque[float]] = OrderedDict()
-        self._cache: OrderedDict[str, Prediction] = OrderedDict()
+        self._cache: LRUCache[str, Prediction] = LRUCache(self.settings.remembered)
         self._running: list[_Work] = []
         self._wake = asyncio.Event()
         self._measuring = ThreadPoolExecutor(1, "measure")
@@ -172,7 +174,6 @@ class Batcher:
         waiter = _Waiter(request.slot, request.seq, loop.create_future())
         self._supersede(waiter)
         if request.key in self._cache and not fresh:
-            self._cache.move_to_end(request.key)
             self.counts["cached"] += 1
             return self._cache[request.key].for_request(request.seq, self.id, 0.0, 0.0, cached=True)
         work = self._join(request, waiter, arrived)
@@ -359,9 +360,8 @@ class Batcher:
             self._fail(work, answer)
         else:
             remembered = replace(answer, usage=())
-            self._cache[work.request.key] = remembered
-            while len(self._cache) > self.settings.remembered:
-                self._cache.popitem(last=False)
+            if self._cache.maxsize:
+                self._cache[work.request.key] = remembered
             for waiter in work.waiters:
                 if not waiter.future.done():
                     waiter.future.set_result(answer)

@@ -21,11 +21,13 @@ import logging
 import os
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from cachetools import LRUCache
 
 from predictor import observing
 from predictor.configuration import IN_FLIGHT
@@ -201,7 +203,7 @@ class Model:
         self.breaker = breaker or Breaker()
         self._transport = transport
         self._waiting = 0
-        self._originals: OrderedDict[str, Prediction] = OrderedDict()
+        self._originals: LRUCache[str, Prediction] = LRUCache(REMEMBERED)
         self.max_tokens: int | None = None
         """Of a reply of a language model, 0 for other models; None until the server has described the model."""
         self.parallel = 0
@@ -291,8 +293,6 @@ class Model:
     ) -> Prediction:
         prediction = await self.ask(original, within=within, bills=bills)
         self._originals[original.key] = prediction
-        while len(self._originals) > REMEMBERED:
-            self._originals.popitem(last=False)
         return prediction
 
     def predict(

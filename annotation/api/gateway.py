@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+from cachetools import LRUCache
 from django.conf import settings
 from django.db import close_old_connections, connections
 from django.utils import timezone, translation
@@ -67,7 +68,7 @@ class Gateway:
 
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(THREADS, "gateway")
-        self._leases: OrderedDict[str, tuple[float, Assignment]] = OrderedDict()
+        self._leases: LRUCache[str, tuple[float, Assignment]] = LRUCache(MOST_LEASES)
         self._paces: OrderedDict[str, deque[float]] = OrderedDict()
 
     async def answer(self, request: Request) -> Response:
@@ -145,9 +146,6 @@ class Gateway:
         if assignment is None or fresh or until < now:
             assignment = await self._in_thread(lambda: tickets.assignment_of(ticket), ticket.language)
             self._leases[text] = (now + tickets.SECONDS, assignment)
-            while len(self._leases) > MOST_LEASES:
-                self._leases.popitem(last=False)
-        self._leases.move_to_end(text)
         return assignment
 
     def _check_pace(self, holder: str) -> None:

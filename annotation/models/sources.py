@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING
 
+from cachetools import LRUCache, cached
 from django.db import models
 
 from annotation.fields import MessagesField
-from annotation.kept import Kept
 from annotation.models.people import Person, Project
 from annotation.public_ids import new_public_id
 
 if TYPE_CHECKING:
     import tableqa
 
-_tables: Kept[tableqa.Table] = Kept(200_000, lambda table: 50 + table.shape[0] * table.shape[1])
-"""Tables by the digest of a source table or the public id of a derived example; at most so many cells, some 20 MB."""
+CELLS_CACHED = 200_000
+"""Cells of tables that a process keeps, some 20 MB. A table with more than an eighth of them is never kept."""
 
 LONGEST_EXAMPLE_ID = 400
 
 EXAMPLES_SELDOM = ("source", "position", "parent", "perturbation", "seed")
 """Fields of an example that nothing asks for on the way from item to item."""
+
+
+def _cells(table: tableqa.Table) -> int:
+    """The size of a table in the cache, which refuses what is larger than itself."""
+    cells = 50 + table.shape[0] * table.shape[1]
+    return cells if cells <= CELLS_CACHED // 8 else CELLS_CACHED + 1
 
 
 class SourceQuerySet(models.QuerySet["Source"]):
@@ -146,11 +153,13 @@ class Example(models.Model):
     def __str__(self) -> str:
         return self.external_id
 
+    @cached(
+        LRUCache(CELLS_CACHED, _cells),
+        key=lambda example: example.public_id if example.operations else example.table_digest,
+        lock=Lock(),
+    )
     def table(self) -> tableqa.Table:
-        """The table after the operations. Neither changes, so it is made once and kept for a while."""
-        return _tables.get(self.public_id if self.operations else self.table_digest, self._table)
-
-    def _table(self) -> tableqa.Table:
+        """The table after the operations. Neither changes, so it is cached."""
         base = self.stored_table.table()
         if not self.operations:
             return base

@@ -8,13 +8,15 @@ import itertools
 import json
 import sqlite3
 import weakref
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
+
+from cachetools import LRUCache
 
 import tableqa
 from annotation.quality import agreement
@@ -207,19 +209,13 @@ class Tables(Mapping[str, tableqa.Table]):
 
     def __init__(self, files: _Files, path: Path, places: Shelf[str, tuple[int]]) -> None:
         self._files, self._path, self._places = files, path, places
-        self._kept: OrderedDict[str, tableqa.Table] = OrderedDict()
-        self._cells = 0
+        self._cache: LRUCache[str, tableqa.Table] = LRUCache(CELLS_KEPT, _cells)
 
     def __getitem__(self, key: str) -> tableqa.Table:
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        table = tableqa.Table.from_dict(self._files.at(self._path, *self._places[key])["content"])
-        self._kept[key] = table
-        self._cells += _cells(table)
-        while self._cells > CELLS_KEPT and len(self._kept) > 1:
-            self._cells -= _cells(self._kept.popitem(last=False)[1])
-        return table
+        if key not in self._cache:
+            content = self._files.at(self._path, *self._places[key])["content"]
+            self._cache[key] = tableqa.Table.from_dict(content)
+        return self._cache[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -300,7 +296,7 @@ class Raw:
         )
         self.annotations = Lines(folder / ANNOTATIONS, self._one("SELECT count(*) FROM annotations"))
         self.decisions = Lines(folder / DECISIONS, self._one("SELECT count(*) FROM decisions"))
-        self._examples: OrderedDict[tuple[str, str], tableqa.Example] = OrderedDict()
+        self._examples: LRUCache[tuple[str, str], tableqa.Example] = LRUCache(EXAMPLES_KEPT)
 
     def _index(self, on: str) -> None:
         name = "".join(letter if letter.isalpha() else "_" for letter in on)
@@ -412,13 +408,9 @@ class Raw:
     def example(self, source: str, id: str) -> tableqa.Example:
         """An original, derived or automatic example by its source and id, its table replayed from the source table."""
         key = (source, id)
-        if key in self._examples:
-            self._examples.move_to_end(key)
-            return self._examples[key]
-        example = self._examples[key] = self._example(source, id)
-        if len(self._examples) > EXAMPLES_KEPT:
-            self._examples.popitem(last=False)
-        return example
+        if key not in self._examples:
+            self._examples[key] = self._example(source, id)
+        return self._examples[key]
 
     def _example(self, source: str, id: str) -> tableqa.Example:
         key = (source, id)
@@ -647,7 +639,8 @@ def _contradiction(key: tuple[str, str], reason: str, item: str, left_out: bool)
 
 
 def _cells(table: tableqa.Table) -> int:
-    return (table.shape[0] + 1) * table.shape[1]
+    """The size of a table in the cache: the last one stays, however large it is."""
+    return min((table.shape[0] + 1) * table.shape[1], CELLS_KEPT)
 
 
 def decision_of(raw: Raw, item: str) -> Record:

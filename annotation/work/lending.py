@@ -9,12 +9,12 @@ import json
 import logging
 import threading
 import uuid
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cachetools import LRUCache
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -105,7 +105,7 @@ class Preparing(Unavailable):
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[Path, Any] = OrderedDict()
+_indexes: LRUCache[Path, Any] = LRUCache(MOST_KEPT)
 
 
 def state_of(project: Project) -> str:
@@ -128,15 +128,9 @@ def _known(project: Project, name: str, state: str) -> Any:
     """The index, from memory or from its file; None where there is none."""
     file = path(project, name, state)
     with _lock:  # two requests at once do not read it twice
-        if file in _kept:
-            _kept.move_to_end(file)
-            return _kept[file]
-        index = _read(file, name)
-        if index is not None:
-            _kept[file] = index
-            while len(_kept) > MOST_KEPT:
-                _kept.popitem(last=False)
-        return index
+        if file not in _indexes and (index := _read(file, name)) is not None:
+            _indexes[file] = index
+        return _indexes.get(file)
 
 
 def _read(file: Path, name: str) -> Any:
@@ -154,7 +148,7 @@ def _read(file: Path, name: str) -> Any:
 def forget() -> None:
     """Let go of every index in memory; the files stay."""
     with _lock:
-        _kept.clear()
+        _indexes.clear()
 
 
 def _order(project: Project, name: str, state: str) -> Unavailable:

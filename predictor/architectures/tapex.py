@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
 
 from predictor.checkpoints import Checkpoint, ModelError, Stop, weights_sha
 from predictor.protocol import Alternative, Options, Prediction, PredictRequest, ProtocolError
@@ -161,17 +162,14 @@ class Remembered:
 
     def __init__(self, read: Callable[[PredictRequest], Any], most: int = 512) -> None:
         self._read = read
-        self._most = most
-        self._kept: OrderedDict[str, Any] = OrderedDict()
+        self._cache: LRUCache[str, Any] = LRUCache(most)
         self._lock = threading.Lock()
 
     def __call__(self, request: PredictRequest) -> Any:
         with self._lock:  # a tokenizer is not to be used by two threads at once, either
-            if request.key not in self._kept:
-                self._kept[request.key] = self._read(request)
-                if len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-            return self._kept[request.key]
+            if request.key not in self._cache:
+                self._cache[request.key] = self._read(request)
+            return self._cache[request.key]
 
 
 def pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:

@@ -11,12 +11,13 @@ import itertools
 import json
 import shutil
 import tempfile
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, TextIO
+
+from cachetools import LRUCache
 
 from tableqa.canonical import file_digest
 from tableqa.examples import Example
@@ -200,7 +201,7 @@ class Rows:
     def __init__(self, file: TextIO) -> None:
         self.number = 0
         self._file = file
-        self._tables: OrderedDict[str, None] = OrderedDict()
+        self._tables: LRUCache[str, None] = LRUCache(ROWS)
 
     @classmethod
     @contextmanager
@@ -217,8 +218,6 @@ class Rows:
         if is_new:
             row.append(json.dumps(example.table.to_dict()))
             self._tables[digest] = None
-            if len(self._tables) > ROWS:
-                self._tables.popitem(last=False)
         self.write(row)
         return is_new
 

@@ -1,11 +1,12 @@
 """Tables that lie in files of their own beside a file of questions, each parsed once: a file each, or a line each."""
 
 from codecs import BOM_UTF8
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
+
+from cachetools import LRUCache
 
 from tableqa.language import gettext_noop, joined, phrase, reason_of
 from tableqa.on_disk import Shelf
@@ -13,29 +14,8 @@ from tableqa.readers.reader import ReaderError, inside, read_lines, start_of
 from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Place, fields_of
 from tableqa.tables import Table
 
-Value = TypeVar("Value")
 CACHED_CELLS = 250_000
 """Cells of tables that are kept while reading: all 1,679 tables of WTQ's release, and a bound for anything larger."""
-
-
-class _Kept(Generic[Value]):
-    """What was read last, by name, up to a number of cells."""
-
-    def __init__(self, size: Callable[[Value], int]) -> None:
-        self._size = size
-        self._values: OrderedDict[str, Value] = OrderedDict()
-        self._cells = 0
-
-    def get(self, name: str, read: Callable[[], Value]) -> Value:
-        """The value of a name, which is read where it is not kept."""
-        if name in self._values:
-            self._values.move_to_end(name)
-            return self._values[name]
-        value = self._values[name] = read()
-        self._cells += self._size(value)
-        while self._cells > CACHED_CELLS and len(self._values) > 1:
-            self._cells -= self._size(self._values.popitem(last=False)[1])
-        return value
 
 
 class TableFiles:
@@ -61,11 +41,13 @@ class TableFiles:
         self._field = field
         self._prefix = prefix
         self._suffixes = suffixes
-        self._kept: _Kept[Table] = _Kept(_size)
+        self._tables: LRUCache[str, Table] = LRUCache(CACHED_CELLS, _size)
 
     def table(self, name: str, line: int) -> Table:
         """The table that a question names in its line; ReaderError."""
-        return self._kept.get(name, lambda: self._read(self.find(name, line)))
+        if name not in self._tables:
+            self._tables[name] = self._read(self.find(name, line))
+        return self._tables[name]
 
     def files(self, named: Iterable[tuple[str, int]]) -> Iterator[Path]:
         """The file of the questions, then that of each table that is there, once: `named` are the names with their lines."""
@@ -125,7 +107,9 @@ class TableLines:
         self._path = path
         self._places = places
         self._read = read
-        self._kept: _Kept[tuple[Table, dict[str, Any]]] = _Kept(lambda found: _size(found[0]))
+        self._tables: LRUCache[str, tuple[Table, dict[str, Any]]] = LRUCache(
+            CACHED_CELLS, lambda entry: _size(entry[0])
+        )
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
@@ -134,7 +118,9 @@ class TableLines:
         """A table and what is said of it; KeyError if there is none of this name, ReaderError if it cannot be read."""
         line, offset = self._places[name]
         place = Place(self._path, line)
-        return self._kept.get(name, lambda: self._read(fields_of(place, line_at(self._path, offset))))
+        if name not in self._tables:
+            self._tables[name] = self._read(fields_of(place, line_at(self._path, offset)))
+        return self._tables[name]
 
 
 def line_at(path: Path, offset: int) -> str:
@@ -170,4 +156,5 @@ def folders_around(
 
 
 def _size(table: Table) -> int:
-    return (table.shape[0] + 1) * table.shape[1]
+    """The size of a table in the cache: the last one stays, however large it is."""
+    return min((table.shape[0] + 1) * table.shape[1], CACHED_CELLS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.db import (
@@ -19,8 +20,9 @@ from django.db.models.functions import Coalesce
 
 from annotation import immutable
 from annotation.compiled import Insert, LastKey, Select, Update, moment, number, text, together
-from annotation.kept import Kept
-from annotation.models import Event, Person, Project
+from annotation.models import Event, Example, Person, Project, StoredTable
+from annotation.models.sources import CELLS_CACHED
+from tableqa import Table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
 
@@ -232,29 +234,20 @@ class CaptureNothing:
         assert len(self.captured) == 0
 
 
-def test_what_was_asked_for_last_is_kept_up_to_a_size() -> None:
-    made: list[str] = []
+def test_tables_are_cached_unless_they_are_too_large() -> None:
+    rows = {"few rows": 2, "many rows": CELLS_CACHED // 8}
+    read: list[str] = []
 
-    def make(key: str) -> str:
-        made.append(key)
-        return key * 10
+    def read_table(stored: StoredTable) -> Table:
+        read.append(stored.digest)
+        return Table(["a"], [["1"]] * rows[stored.digest])
 
-    kept: Kept[str] = Kept(100, len)
-    for key in "abcdefghij":
-        kept.get(key, lambda key=key: make(key))  # type: ignore[misc]
-    kept.get("a", lambda: make("a"))
-    kept.get("k", lambda: make("k"))  # takes the place of b, which was asked for longest ago
-    assert kept.get("a", lambda: make("a")) == "a" * 10
-    kept.get("b", lambda: make("b"))
-    assert "".join(made) == "abcdefghijkb"
+    with patch.object(StoredTable, "table", read_table):
+        for digest in [*rows, *rows]:
+            example = Example(table_digest=digest, stored_table=StoredTable(digest=digest))
+            assert example.table().shape == (rows[digest], 1)
 
-
-def test_what_is_too_large_is_made_each_time() -> None:
-    made = []
-    kept: Kept[str] = Kept(100, len)
-    for _ in range(2):
-        assert kept.get("a", lambda: made.append(1) or "x" * 13) == "x" * 13  # type: ignore[func-returns-value]
-    assert len(made) == 2
+    assert read == ["few rows", "many rows", "many rows"]
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's connection is a file")

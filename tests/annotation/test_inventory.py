@@ -229,10 +229,10 @@ def changes(node: ast.AST, stores: set[str]) -> bool:
     if isinstance(node, ast.Global):
         return True
     if isinstance(node, ast.AnnAssign) and node.value is not None:
-        return ast.unparse(node.annotation).startswith(("Kept[", "OrderedDict[", "LRUCache["))
+        return ast.unparse(node.annotation).startswith(("OrderedDict[", "LRUCache["))
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         called = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-        return any(ast.unparse(one).rpartition(".")[2] in ("cache", "lru_cache") for one in called)
+        return any(ast.unparse(one).rpartition(".")[2] in ("cache", "cached", "lru_cache") for one in called)
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
         return isinstance(node.value, ast.Name) and node.value.id in stores
     if (
@@ -257,6 +257,8 @@ def test_every_module_that_caches_is_in_an_entry() -> None:
         ("@functools.cache\ndef f(): ...", True),
         ("@lru_cache(maxsize=3)\ndef f(): ...", True),
         ("_last: OrderedDict[str, int] = OrderedDict()", True),
+        ("@cached(LRUCache(3))\ndef f(): ...", True),
+        ("class A:\n    def f(self):\n        self.last: LRUCache[str, int] = LRUCache(3)", True),
         ("_last = {}\ndef f(key):\n    _last[key] = 1", True),
         ("_last: dict[str, int] = {}\ndef f(key):\n    return _last.setdefault(key, 1)", True),
         ("_seen = set()\nclass A:\n    def f(self, key):\n        _seen.add(key)", True),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
 
-from tableqa.order_statistics import Median, median_interval
+from tableqa.order_statistics import EXACT, FEWEST, Median, median_interval
 
 
 @pytest.mark.parametrize(
@@ -13,6 +16,13 @@ from tableqa.order_statistics import Median, median_interval
 def test_the_ranks_are_those_of_the_sign_test(n: int, low: int, high: int) -> None:
     found = median_interval([float(value) for value in range(n, 0, -1)])
     assert (found.low, found.high) == (low, high)
+
+
+@given(st.integers(FEWEST, EXACT), st.sampled_from([0.8, 0.9, 0.95, 0.99]))
+def test_the_ranks_are_those_of_scipy(n: int, confidence: float) -> None:
+    rank = int(binom.ppf((1 - confidence) / 2, n, 0.5))
+    found = median_interval([float(value) for value in range(1, n + 1)], confidence)
+    assert (found.low, found.high) == ((rank, n + 1 - rank) if rank else (None, None))
 
 
 def test_of_fewer_than_six_values_there_is_no_interval() -> None:
