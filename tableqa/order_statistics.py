@@ -14,7 +14,11 @@ from statistics import NormalDist, median
 FEWEST = 6
 """Values without which there is no interval of 95 %."""
 EXACT = 500
-"""Values up to which the binomial distribution is summed; beyond it is as good as normal."""
+"""Values up to which the binomial distribution is summed; beyond it is as good as normal.
+
+Up to here the ranks are those of scipy's `binom.ppf`, whose import costs a web process 0.7 s and 90 MB. Beyond, exact ranks
+are equal or one larger: the interval here is never the narrower one.
+"""
 
 
 @dataclass(frozen=True)

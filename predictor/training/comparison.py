@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tableqa.proportions import proportion
+from tableqa.zero_width import honest_interval
 
 DRAWS = 2_000
 _AT_ONCE = 200
@@ -41,7 +41,9 @@ def ratio(
 
     share   whether it is a share, from 0 to 1; otherwise it is a difference of shares, from -1 to 1
 
-    Where all clusters have one value, a bootstrap has no width. `_of_equal_values` gives the interval there.
+    Where all clusters have one value, a bootstrap has no width: the interval there is that of `honest_interval`. For paired
+    shares that are both 0 or both 1, it is that of Newcombe (1998), Improved confidence intervals for the difference between
+    binomial proportions based on paired data, method 10.
     """
     total = float(sum(sizes))
     if not total:
@@ -53,7 +55,9 @@ def ratio(
     lower = np.bincount(places, np.asarray(sizes, float), len(numbers))
     used = lower > 0
     if np.allclose(upper[used] / lower[used], value):
-        return _of_equal_values(value, int(used.sum()), lowest=0.0 if share else -1.0)
+        least = 0.0 if share else -1.0
+        interval = honest_interval(value, value, value, int(used.sum()), bounds=(least, 1.0))
+        return Estimate(value, interval.low, interval.high)
     rng = np.random.default_rng(0)
     drawn: list[np.ndarray] = []
     even = np.full(len(numbers), 1 / len(numbers))
@@ -63,20 +67,6 @@ def ratio(
         drawn.append((weights @ upper)[below > 0] / below[below > 0])
     low, high = np.percentile(np.concatenate(drawn), [2.5, 97.5])
     return Estimate(value, float(low), float(high))
-
-
-def _of_equal_values(value: float, count: int, lowest: float) -> Estimate:
-    """The interval of a mean of values between `lowest` and 1 that are all equal in a sample.
-
-    0 of `count` clusters have another value. Wilson's interval has an upper limit u for the share that does. Their values
-    are between `lowest` and 1, so the mean is between value - u (value - lowest) and value + u (1 - value). For a share of
-    0 or 1, this is Wilson's interval. For paired shares that are both 0 or both 1, it is Newcombe's.
-
-    Sources: Wilson (1927), Probable inference, the law of succession, and statistical inference. Newcombe (1998), Improved
-    confidence intervals for the difference between binomial proportions based on paired data, method 10.
-    """
-    limit = proportion(0, count).high or 0.0
-    return Estimate(value, value - limit * (value - lowest), value + limit * (1 - value))
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,13 @@ def test_of_equal_values_there_is_no_interval(n: int) -> None:
     assert median_interval([12.0] * n) == Median(12.0)
 
 
+@pytest.mark.parametrize("n", [501, 1_000, 4_321, 100_000])
+def test_beyond_the_exact_sum_an_interval_is_at_most_a_rank_wider_than_by_scipy(n: int) -> None:
+    found = median_interval([float(value) for value in range(1, n + 1)])
+    assert found.low is not None
+    assert int(binom.ppf(0.025, n, 0.5)) - found.low in (0, 1)
+
+
 def test_beyond_the_exact_sum_the_ranks_go_on_as_before() -> None:
     exact, normal = (median_interval([float(value) for value in range(n)]) for n in (500, 501))
     assert exact.low is not None

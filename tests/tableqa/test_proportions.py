@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from tableqa.proportions import proportion, wilson
+from tableqa.proportions import Proportion, proportion, wilson
 
 counts = st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -17,8 +17,15 @@ def test_the_interval_is_that_of_statsmodels(count: tuple[int, int], confidence:
     hits, n = count
     found = proportion(hits, n, confidence)
     low, high = proportion_confint(hits, n, alpha=1 - confidence, method="wilson")
-    assert found.low == pytest.approx(low, abs=1e-9)
-    assert found.high == pytest.approx(high, abs=1e-9)
+    assert found.low == pytest.approx(low, abs=1e-14)
+    assert found.high == pytest.approx(high, abs=1e-14)
+
+
+def test_printed_intervals_are_those_of_statsmodels() -> None:
+    for n in range(1, 61):
+        for hits in range(n + 1):
+            low, high = proportion_confint(hits, n, method="wilson")
+            assert proportion(hits, n).interval == Proportion(hits, n, hits / n, low, high).interval
 
 
 @given(counts)
