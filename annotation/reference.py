@@ -1,4 +1,4 @@
-"""The tables of docs/reference/ that list task types, batch options and commands, generated from their declarations.
+"""The tables of docs/reference/ that list task types, rules, options and commands, generated from their declarations.
 
 `./run manage reference` writes them between the markers `<!-- generated: NAME -->` and `<!-- end: NAME -->` of a page.
 """
@@ -22,6 +22,7 @@ from django.utils import translation
 from annotation.terms import EVERY, SECTIONS, Term, in_section
 from tableqa import Example
 from tasks.contract import HERE, Field, Item, Proposing, TaskType, task_types
+from tasks.resolving import RULES
 
 Key = tuple[str, str]
 """The key of a shortcut, and what it does."""
@@ -88,6 +89,18 @@ def summaries() -> list[str]:
         statistics = dict.fromkeys(name for measure in task.measures for name in measure.statistics)
         agreement = ", ".join(f"`{name}`" for name in statistics)
         rows.append(f"| `{task.key}` | {about} | {examples} | {decision} | {agreement or '-'} |")
+    return rows
+
+
+def decision_rules() -> list[str]:
+    """One row for each decision rule: its sentence in settings, and its options with their defaults."""
+    rows = ["| rule | fits | decision | options |", "|---|---|---|---|"]
+    for rule in RULES.values():
+        options = (
+            f"`{name}` ({_json(rule.defaults[name])})" if name in rule.defaults else f"`{name}`"
+            for name in rule.options
+        )
+        rows.append(f"| `{rule.name}` | {', '.join(rule.fits)} | {rule.says} | {', '.join(options)} |")
     return rows
 
 
@@ -348,6 +361,7 @@ TABLES: Mapping[tuple[str, str], Callable[[], list[str]]] = {
     ("keys.md", "keys of task types"): keys,
     ("kinds.md", "task types"): summaries,
     ("model-in-the-loop.md", "models in the loop"): with_a_model,
+    ("resolve-rules.md", "rules"): decision_rules,
     ("resolve-rules.md", "default rules"): default_rules,
 }
 """By page and name of the table, what makes its rows."""

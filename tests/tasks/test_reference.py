@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from annotation import reference
 from annotation.terms import TERMS
 from tasks.contract import TaskType, task_types
+from tasks.resolving import RULES
 from tests.plugin import ROOT
 from tests.tasks.test_contract import every_kind
 
@@ -35,7 +37,7 @@ def test_a_task_type_of_another_package_is_not_in_the_reference(
     elsewhere: Any = type("Elsewhere", (type(task),), {"key": "elsewhere", "folder": lambda self: tmp_path})()
     monkeypatch.setattr(reference, "task_types", lambda: {**task_types(), "elsewhere": elsewhere})
     for page in OF_TASK_TYPES:
-        assert "elsewhere" not in reference.generated(page, (FOLDER / page).read_text("utf-8"))
+        assert "`elsewhere`" not in reference.generated(page, (FOLDER / page).read_text("utf-8"))
 
 
 def test_a_changed_task_type_changes_the_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -44,6 +46,20 @@ def test_a_changed_task_type_changes_the_pages(monkeypatch: pytest.MonkeyPatch, 
     assert reference.write(tmp_path) == []
     monkeypatch.setattr(reference, "task_types", dict)
     assert [path.name for path in reference.write(tmp_path)] == OF_TASK_TYPES
+
+
+def test_a_new_decision_rule_is_in_the_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for page in PAGES:
+        (tmp_path / page).write_text((FOLDER / page).read_text("utf-8"), "utf-8")
+    newer = replace(
+        RULES["mean"], name="median", says="The median of all scores.", options={"least": {"default": 2}}
+    )
+    monkeypatch.setattr(reference, "RULES", {**RULES, "median": newer})
+
+    assert [path.name for path in reference.write(tmp_path)] == ["resolve-rules.md"]
+
+    text = (tmp_path / "resolve-rules.md").read_text("utf-8")
+    assert "| `median` | scales | The median of all scores. | `least` (`2`) |" in text
 
 
 def test_a_changed_option_changes_its_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from tasks.contract import (
 from tasks.resolving import (
     RULES,
     BadRule,
+    Rule,
     check,
     fitting,
     in_words,
@@ -51,17 +52,24 @@ for _task in KINDS:
         ]
         SAID[_task.key, _number] = [_task.parse(data, _item) for data in _found]
 
-OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "unanimous": [{}],
-    "majority": [{}, {"most": 5}, {"more_than": 0.66, "most": 4}],
-    "mean": [{}],
-    "gap": [{}, {"gap": 1, "then": "replace", "most": 4}, {"gap": 2, "then": "adjudicate", "most": 5}],
-    "set_overlap": [{}, {"least": 0}, {"least": 1, "most": 4}],
-    "edit_equivalence": [{}, {"most": 5}],
-    "each": [{}, {"merge": True}],
-    "given": [{}],
-}
+VALUES = (False, True, 0, 0.5, 0.66, 1, 2, 3, 4, 5)
+"""What options of rules are tried with, besides the values that their schemas list."""
 Case = tuple[TaskType, Item, dict[str, Any], list[Any]]
+
+
+def values_of(rule: Rule, option: str) -> list[Any]:
+    """The values to try an option with: a new rule has its cases by its schema."""
+    schema = rule.options[option]
+    is_valid = jsonschema.Draft202012Validator(schema).is_valid
+    values = [value for value in (*VALUES, *schema.get("enum", ())) if is_valid(value)]
+    assert values, f"add a value for the option {option!r} of the rule {rule.name!r} to VALUES"
+    return values
+
+
+def options_of(rule: Rule) -> st.SearchStrategy[dict[str, Any]]:
+    """A rule as a batch may have it, with some of its options."""
+    options = {name: st.sampled_from(values_of(rule, name)) for name in rule.options}
+    return st.fixed_dictionaries({"rule": st.just(rule.name)}, optional=options)
 
 
 @st.composite
@@ -69,9 +77,9 @@ def cases(draw: st.DrawFn, most_people: int = 6) -> Case:
     """A kind with an item, a rule that fits it (or its own), and what people said."""
     task = draw(st.sampled_from(RULED))
     number = draw(st.integers(0, len(ITEMS[task.key]) - 1))
-    rules = [{}, *({"rule": rule.name, **more} for rule in fitting(task) for more in OPTIONS[rule.name])]
     said = draw(st.lists(st.sampled_from(SAID[task.key, number]), min_size=1, max_size=most_people))
-    return task, ITEMS[task.key][number], check(task, draw(st.sampled_from(rules))), said
+    rule = draw(st.one_of(st.just({}), *map(options_of, fitting(task))))
+    return task, ITEMS[task.key][number], check(task, rule), said
 
 
 def in_text(response: Any) -> str:

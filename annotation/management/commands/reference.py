@@ -8,8 +8,8 @@ from annotation.management.commands._escaping import BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Write the tables of docs/reference/ that list task types, batch options and commands. "
-        "Run it after you add or change a task type below tasks/ or an option in annotation/terms/."
+        "Write the tables of docs/reference/ that list task types, decision rules, options and commands. "
+        "Run it after you add or change a task type, a decision rule or an option."
     )
     requires_system_checks = []
 
