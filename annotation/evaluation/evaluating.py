@@ -24,7 +24,7 @@ from django.conf import settings
 from django.utils.translation import gettext
 
 import tableqa
-from annotation.releases import automatic, release_files
+from annotation.releases import automatic, benchmark_files, release_files
 from annotation.releases.file_ids import Benchmark
 from annotation.work import metering, paying, reply_states
 from annotation.work.asking_each import TooManyUnusable, UnusableReplies
@@ -87,7 +87,7 @@ def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], t
     for source, id in raw.originals:
         if benchmark.holds(source, id):
             yield Instance(source, id, id, ORIGINAL, 0, id, ()), partial(raw.example, source, id)
-    for line, original in release_files.automatic_lines(raw):
+    for line, original in benchmark_files.automatic_lines(raw):
         source, id = line["source"], automatic.id_of(line)
         if "digest" in line and benchmark.holds(source, id):
             instance = Instance(source, id, original.id, line["kind"], line["seed"], original.id, ())
@@ -99,7 +99,7 @@ def _identified(benchmark: Benchmark) -> Iterator[tuple[Instance, Callable[[], t
                 question = raw.derived[source, question]["parent"]
             instance = Instance(source, id, question, record["perturbation"], 0, record["parent"], ())
             yield instance, partial(raw.example, source, id)
-    mixes = () if benchmark.mix is None else release_files.mixed(raw, benchmark.mix)
+    mixes = () if benchmark.mix is None else benchmark_files.mixed(raw, benchmark.mix)
     for source, original, mixed in mixes:
         if isinstance(mixed, Mixed):
             instance = Instance(source, mixed.example.id, original.id, MIX, 0, original.id, ())

@@ -53,7 +53,7 @@ from annotation.money import statements
 from annotation.public_ids import new_public_id
 from annotation.quality import snapshots
 from annotation.refusals import refuse, require_storable
-from annotation.releases import automatic, mixing, provenances, release_files
+from annotation.releases import automatic, benchmark_files, mixing, provenances, release_files
 from annotation.releases.methods import Study
 from annotation.releases.raw_records import excluded
 from annotation.releases.release_files import FORMATS
@@ -320,7 +320,7 @@ def _formats(chosen: Sequence[str], mix: int | None) -> list[str]:
             value=", ".join(chosen),
             formats=", ".join(mixing.FORMATS),
         )
-    return release_files.in_order(chosen)
+    return benchmark_files.in_order(chosen)
 
 
 def _require_finished_runs(project: Project, watermark: int) -> None:
@@ -596,8 +596,8 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
         release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
-    gate = release_files.Gate(waived=release.waivers)
-    release_files.write_derived(raw, release.formats, release.mix_seed, gate)
+    gate = benchmark_files.Gate(waived=release.waivers)
+    benchmark_files.write_derived(raw, release.formats, release.mix_seed, gate)
     waivers = _waivers(release, gate.broken)
     tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
@@ -615,11 +615,11 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
         "waivers": waivers,
         **release_files.exclusions(raw),
         "mix": (
-            mixing.summary(release_files.mixed(raw, release.mix_seed), release.mix_seed)
+            mixing.summary(benchmark_files.mixed(raw, release.mix_seed), release.mix_seed)
             if release.mix_seed is not None
             else None
         ),
-        "automatic": {"runs": [_run(run) for run in runs], "counts": release_files.perturbed_counts(raw)}
+        "automatic": {"runs": [_run(run) for run in runs], "counts": benchmark_files.perturbed_counts(raw)}
         if runs
         else None,
     }

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.releases import release_diff
+from annotation.releases.benchmark_files import is_benchmark
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
-from annotation.releases.release_files import is_benchmark
 from annotation.releases.task_records import agreement_of
 
 MOST_RECORDS = 200_000

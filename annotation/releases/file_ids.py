@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import automatic, mixing, release_files
+from annotation.releases import automatic, benchmark_files, mixing
 from annotation.releases.part_three import FOLDER as PART_THREE
 from annotation.releases.raw_records import Raw, formats_of, records
 from tableqa.evaluation import ORIGINAL
@@ -56,7 +56,7 @@ class Benchmark:
         self._examples: set[tuple[str, str]] = set()
         self.names: dict[Any, str | None] = {}
         own_ids = (
-            {"askew", *whole.FORMATS} if raw.rules >= release_files.RULES_OF_OWN_IDS else set(whole.FORMATS)
+            {"askew", *whole.FORMATS} if raw.rules >= benchmark_files.RULES_OF_OWN_IDS else set(whole.FORMATS)
         )
         with under(raw.rules):
             for format in chosen - own_ids:
@@ -64,7 +64,7 @@ class Benchmark:
                 self._note_perturbed(format)
 
     def _note_decided(self, format: str) -> None:
-        for path, record, source, example in release_files.decided(self.raw, format):
+        for path, record, source, example in benchmark_files.decided(self.raw, format):
             made = self.raw.derived.get((source, example)) if path.startswith(PART_THREE) else None
             self._note(source, record["id"], example, *((made["perturbation"], 0) if made else ()))
 

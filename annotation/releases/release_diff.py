@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from annotation.releases.release_files import OWN_FORMATS, format_of, formats_of, read_manifest, records
+from annotation.releases.benchmark_files import OWN_FORMATS
+from annotation.releases.release_files import format_of, formats_of, read_manifest, records
 from tableqa.canonical import canonical, digest
 from tableqa.on_disk import Shelf
 from tableqa.writers import hub

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import release_files
+from annotation.releases import benchmark_files, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.release_rules import under
 
@@ -27,7 +27,7 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     mix = manifest["mix"]
     with under(rules):
         raw = release_files.load(folder)
-        release_files.write_derived(raw, formats, mix and mix["seed"])
+        benchmark_files.write_derived(raw, formats, mix and mix["seed"])
         release_files.write_beside(raw, manifest)
     manifest["files"] = release_files.describe(folder)
     _write(folder, manifest)

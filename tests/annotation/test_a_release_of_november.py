@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from statsmodels.stats import inter_rater
 
-from annotation.releases import mixing, release_files, wordings
+from annotation.releases import benchmark_files, mixing, release_files, wordings
 from tableqa.canonical import digest
 
 KEPT = Path(__file__).parent / "release_of_november"
@@ -64,7 +64,7 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
         shutil.copy(KEPT / name, tmp_path / name)
     shutil.copy(KEPT / "manifest.json", tmp_path)
     raw = release_files.load(tmp_path)
-    release_files.write_derived(raw, release_files.formats_of(manifest), manifest["mix"]["seed"])
+    benchmark_files.write_derived(raw, release_files.formats_of(manifest), manifest["mix"]["seed"])
     assert release_files.describe(tmp_path) == manifest["files"]
     # A release keeps its sentences; what is worked out again has them in today's wording.
     for figure in manifest["agreement"]:
@@ -75,8 +75,8 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
             raw, [(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]]
         ),
         "contradicted": raw.contradicted,
-        "mix": mixing.summary(release_files.mixed(raw, 7), 7),
+        "mix": mixing.summary(benchmark_files.mixed(raw, 7), 7),
         "sources": [record for _, record in sorted(raw.sources.items())],
     }
     assert {name: manifest[name] for name in again} == again
-    assert manifest["automatic"]["counts"] == release_files.perturbed_counts(raw)
+    assert manifest["automatic"]["counts"] == benchmark_files.perturbed_counts(raw)

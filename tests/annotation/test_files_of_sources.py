@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 
 from annotation.evaluation import evaluating
 from annotation.journeys import importing, perturbing, releasing
-from annotation.releases import release_files
+from annotation.releases import benchmark_files, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.predictions import read_predictions
 from tableqa.readers import READERS
@@ -78,7 +78,7 @@ def test_sources_of_one_reader_have_files_of_their_own_with_the_ids_of_the_sourc
     world = two_sources_of_one_reader(tmp_path)
     out = release(world, tmp_path / "out", format)
     names = release_files.read_manifest(out)["files"]
-    files = [out / name for name in names if release_files.is_benchmark(name)]
+    files = [out / name for name in names if benchmark_files.is_benchmark(name)]
     assert {path.name.split("_")[0] for path in files} == {"wtq", "sqa"}
     for path in files:
         name = path.name.split("_")[0]

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 from annotation.journeys import adjudicating, releasing
 from annotation.models import Batch, Outcome
 from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.releases import benchmark_files, release_files
 from annotation.releases.release_files import Difference
 from tableqa.canonical import digest
 from tests.annotation.cast import NOON, World, make_world
@@ -67,10 +67,10 @@ def test_nothing_is_made_of_outcomes_once_one_does_not_pass(
     out = tmp_path / "waived"
     release(world, out, waivers={outcome: "Both cells say the same thing."})
     raw = release_files.load(out)
-    shut, open_ = release_files.Gate(), release_files.Gate(waived=[outcome])
-    assert list(release_files.derived(raw, "freb_tqa", gate=shut)) == []
-    made = list(release_files.derived(raw, "freb_tqa", gate=open_))
-    assert made == list(release_files.derived(raw, "freb_tqa"))
+    shut, open_ = benchmark_files.Gate(), benchmark_files.Gate(waived=[outcome])
+    assert list(benchmark_files.derived(raw, "freb_tqa", gate=shut)) == []
+    made = list(benchmark_files.derived(raw, "freb_tqa", gate=open_))
+    assert made == list(benchmark_files.derived(raw, "freb_tqa"))
     assert made
     assert shut.broken == open_.broken == release_files.gate(raw)
     assert list(shut.broken) == [outcome]

@@ -22,7 +22,7 @@ from annotation.journeys import (
 from annotation.models import Example as Row
 from annotation.models import Source
 from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.releases import benchmark_files, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Raw
 from tableqa import Example, Table
@@ -261,7 +261,7 @@ def test_every_file_of_a_release_in_a_published_form_is_read_and_written_again(
     said_well(world, *next(one for one, name in zip(KINDS, NAMES, strict=True) if name == key))
     out = released(world, tmp_path / "release", format)
     files = release_files.read_manifest(out)["files"]
-    assert {name for name in files if release_files.is_benchmark(name)} == names
+    assert {name for name in files if benchmark_files.is_benchmark(name)} == names
     expected = {canonical(said(example)) for example in originals_and_derived(raw_of(out))}
     for name in sorted(names):
         if name.endswith(

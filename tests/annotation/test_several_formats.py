@@ -16,7 +16,7 @@ from django.test import Client
 from annotation.journeys import releasing
 from annotation.models import Release
 from annotation.refusals import Refused
-from annotation.releases import release_diff, release_files
+from annotation.releases import benchmark_files, release_diff, release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import FORMATS, Difference
@@ -66,7 +66,7 @@ def test_each_folder_holds_what_a_release_in_its_format_alone_holds(perturbed: W
         ours = {name.removeprefix(f"{format}/") for name in found if name.startswith(f"{format}/")} - {
             "DATA_STATEMENT.md"
         }
-        theirs = {name for name in alone if release_files.is_benchmark(name)} - {"manifest.json"}
+        theirs = {name for name in alone if benchmark_files.is_benchmark(name)} - {"manifest.json"}
         assert ours == theirs
         for name in ours:
             assert found[f"{format}/{name}"] == alone[name], f"{format}: {name}"

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from annotation.releases import release_files
+from annotation.releases import benchmark_files
 from predictor import prompts, replies
 from tableqa import damage, scales
 
@@ -34,11 +34,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("tableqa", "tasks", "predictor", "annotation", "config")
 OURS_ONLY = {"annotation/catalogues.py", "annotation/evaluation/evaluation_report.py"}
 """They read nothing but this repository."""
-RELEASE_FILES = "annotation/releases/release_files.py"
+BENCHMARK_FILES = "annotation/releases/benchmark_files.py"
 MADE = {
     "annotation/erased_names.py",
     "annotation/releases/hub_upload.py",
-    RELEASE_FILES,
+    BENCHMARK_FILES,
     "tableqa/serialisations/separated.py",
 }
 """Patterns that a function makes: of people's names as they are (twice), of the file names that task types declare
@@ -82,7 +82,7 @@ def patterns() -> list[Found]:
             if re.search(r"^import re$", source, re.MULTILINE):
                 for one in of_module(place, source):
                     found.setdefault((place, one.pattern.pattern, one.pattern.flags, one.method), one)
-    made = Found(RELEASE_FILES, release_files._files_of_cells(), "fullmatch")
+    made = Found(BENCHMARK_FILES, benchmark_files._files_of_cells(), "fullmatch")
     return [*found.values(), made]
 
 

@@ -23,7 +23,7 @@ from annotation.journeys import assigning, importing, releasing
 from annotation.management.commands import worker
 from annotation.models import Event, Example, Job, Project, Release, Source, Upload
 from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.releases import benchmark_files, release_files
 from annotation.written_pages import APART
 from tests.annotation.cast import NOON, World, make_world
 
@@ -243,7 +243,7 @@ def test_a_release_that_found_no_room_leaves_nothing_on_the_full_disk_and_can_be
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(release_files, "write_derived", full)
+        patched.setattr(benchmark_files, "write_derived", full)
         with pytest.raises(OSError, match="No space"):
             releasing.write_release(release)
     assert leftovers(release) == []
