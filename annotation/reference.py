@@ -1,4 +1,4 @@
-"""The tables of docs/reference/ that list task types, rules, options and commands, generated from their declarations.
+"""The tables of docs/reference/ that are generated from declarations: task types, options, rules, commands, fields.
 
 `./run manage reference` writes them between the markers `<!-- generated: NAME -->` and `<!-- end: NAME -->` of a page.
 """
@@ -19,6 +19,7 @@ from django.core.management.base import DjangoHelpFormatter
 from django.template.loader import render_to_string
 from django.utils import translation
 
+from annotation.releases.manifest import DECLARATIONS
 from annotation.terms import EVERY, SECTIONS, Term, in_section
 from tableqa import Example
 from tasks.contract import HERE, Field, Item, Proposing, TaskType, task_types
@@ -101,6 +102,19 @@ def decision_rules() -> list[str]:
             for name in rule.options
         )
         rows.append(f"| `{rule.name}` | {', '.join(rule.fits)} | {rule.says} | {', '.join(options)} |")
+    return rows
+
+
+def manifest_fields() -> list[str]:
+    """One row for each field of the manifest of a release: which releases have it, and its meaning."""
+    rows = ["| field | in | meaning |", "|---|---|---|"]
+    for name, field in DECLARATIONS.items():
+        limits = (
+            f"layout {field.layout}" * bool(field.layout),
+            f"rules {field.since} and later" * (field.since > 1),
+        )
+        releases = ", ".join(filter(None, (*limits, "" if field.is_required else "optional")))
+        rows.append(f"| `{name}` | {releases or 'all releases'} | {field.meaning} |")
     return rows
 
 
@@ -361,6 +375,7 @@ TABLES: Mapping[tuple[str, str], Callable[[], list[str]]] = {
     ("keys.md", "keys of task types"): keys,
     ("kinds.md", "task types"): summaries,
     ("model-in-the-loop.md", "models in the loop"): with_a_model,
+    ("release-format.md", "fields of the manifest"): manifest_fields,
     ("resolve-rules.md", "rules"): decision_rules,
     ("resolve-rules.md", "default rules"): default_rules,
 }

@@ -26,6 +26,7 @@ from annotation.evaluation.evaluation_report import MOST_MODELS, ByRule, Numbers
 from annotation.models import Job, Person, Release, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.releases.file_ids import with_gold
+from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import datasets
 from annotation.releases.release_files import Difference
 from annotation.work import metering, paying, reply_states
@@ -173,7 +174,7 @@ def _take(upload: Upload, predictions: Path, release: Release) -> None:
     """
     part = predictions.with_suffix(".part")
     with upload.file.open("rb") as sent, part.open("wb") as copy:
-        if not read_lines(sent, upload.name, datasets(release.manifest["sources"])):
+        if not read_lines(sent, upload.name, datasets(Manifest.of(release.manifest).sources)):
             refuse("invalid_request", "{name} contains no predictions.", name=upload.name)
         sent.seek(0)
         shutil.copyfileobj(sent, copy)

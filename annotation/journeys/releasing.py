@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, NotRequired, TypedDict, Unpack
@@ -54,6 +55,7 @@ from annotation.public_ids import new_public_id
 from annotation.quality import snapshots
 from annotation.refusals import refuse, require_storable
 from annotation.releases import automatic, benchmark_files, mixing, provenances, release_files
+from annotation.releases.manifest import Contents, Manifest
 from annotation.releases.methods import Study
 from annotation.releases.raw_records import excluded
 from annotation.releases.release_files import FORMATS
@@ -472,22 +474,22 @@ def study_of(release: Release, *, pictures: Collection[str], unchecked: tuple[in
         if decision["kind"] == Decision.Kind.EXCLUDED
     )
     name = f"{release.project.name}, release {release.name}"
-    return Study(name, _annotated(release, release.manifest), reasons, pictures, unchecked)
+    return Study(name, _annotated(release, Manifest.of(release.manifest)), reasons, pictures, unchecked)
 
 
-def _annotated(release: Release, manifest: dict[str, Any]) -> dict[str, Any]:
+def _annotated(release: Release, manifest: Manifest) -> Manifest:
     """A manifest with the batches that have annotations, and their sources; with all where nobody has annotated."""
     annotations = Annotation.objects.filter(assignment__item=OuterRef("pk"), event_id__lte=release.watermark)
     items = Item.objects.filter(Exists(annotations), batch__project=release.project_id).order_by()
     batches = set(items.values_list("batch__public_id", flat=True).distinct())
     sources = set(items.values_list("example__source__name", flat=True).distinct())
-    if not batches & {batch["id"] for batch in manifest["batches"]}:
+    if not batches & {batch["id"] for batch in manifest.batches}:
         return manifest
-    return {
-        **manifest,
-        "batches": [batch for batch in manifest["batches"] if batch["id"] in batches],
-        "sources": [source for source in manifest["sources"] if source["name"] in sources],
-    }
+    return replace(
+        manifest,
+        batches=[batch for batch in manifest.batches if batch["id"] in batches],
+        sources=[source for source in manifest.sources if source["name"] in sources],
+    )
 
 
 def study_now(
@@ -509,16 +511,16 @@ def study_now(
         if (data := found[batch.pk, "agreement"].data) is not None
         for figure in data["figures"]
     ]
-    manifest = {
-        "rules": RULES,
-        "project": project.slug,
-        "sources": list({one["name"]: one for one in sources}.values()),
-        "batches": [_batch(release, batch) for batch in batches],
-        "guidelines": _guidelines(release, batches),
-        "statement": statements.counted(project, batches, watermark=release.watermark, until=now),
-        "counts": _counts_now(batches, decided),
-        "agreement": figures,
-    }
+    manifest = Manifest(
+        rules=RULES,
+        project=project.slug,
+        sources=[dict(one) for one in {one["name"]: one for one in sources}.values()],
+        batches=[_batch(release, batch) for batch in batches],
+        guidelines=_guidelines(release, batches),
+        statement=statements.counted(project, batches, watermark=release.watermark, until=now),
+        counts=_counts_now(batches, decided),
+        agreement=figures,
+    )
     excluded = decided.filter(kind=Decision.Kind.EXCLUDED).order_by()
     reasons: Counter[str] = Counter()
     rows = excluded.values_list("reason", "note", "listed_reason").annotate(n=Count("pk"))
@@ -580,10 +582,9 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
             progress(done, steps)
             yield line
 
-    purpose = {"purpose": release.purpose} if release.purpose else {}
     raw = release_files.write_raw(
         out,
-        {**release_files.formats_for(release.formats), "rules": RULES, "batches": described, **purpose},
+        {"rules": RULES, "batches": described, "purpose": release.purpose},
         sources=_sources(release, items, runs, imported),
         annotations=counted(_annotations(release, batches, items)),
         decisions=counted(_decisions(release, batches, items)),
@@ -602,33 +603,21 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
         release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
-    manifest: dict[str, Any] = {
-        **raw.manifest,
-        "project": release.project.slug,
-        "sources": [record for _, record in sorted(raw.sources.items())],
-        "guidelines": _guidelines(release, batches),
-        "statement": statements.counted(
-            release.project, batches, watermark=release.watermark, until=_moment(release.watermark)
-        ),
-        "counts": release_files.counted(raw),
-        "agreement": release_files.figures(raw, exact=True),
-        "waivers": waivers,
-        **release_files.exclusions(raw),
-        "mix": (
-            mixing.summary(benchmark_files.mixed(raw, release.mix_seed), release.mix_seed)
-            if release.mix_seed is not None
-            else None
-        ),
-        "automatic": {"runs": [_run(run) for run in runs], "counts": benchmark_files.perturbed_counts(raw)}
-        if runs
-        else None,
-    }
+    contents = Contents(
+        release=release,
+        raw=raw,
+        batches=batches,
+        guidelines=_guidelines(release, batches),
+        runs=[_run(run) for run in runs],
+        waivers=waivers,
+        until=_moment(release.watermark),
+    )
+    manifest = Manifest.of_contents(contents)
     release_files.write_beside(raw, manifest)
-    manifest["files"] = release_files.describe(out)
-    text = canonical(manifest)
-    (out / release_files.MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
+    record = replace(manifest, files=release_files.describe(out)).record()
+    (out / release_files.MANIFEST).write_text(canonical(record) + "\n", encoding="utf-8", newline="\n")
     progress(steps, steps)
-    return manifest
+    return record
 
 
 def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.releases import automatic, provenances, release_files
+from annotation.releases.manifest import Manifest, faults
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MALFORMED, MANIFEST, TRIES, Difference
 from annotation.releases.release_process import MOST_BYTES
@@ -60,16 +61,17 @@ def summarise(content: bytes, folder: Path) -> ReleaseSummary:
     folder.mkdir(parents=True)
     (folder / MANIFEST).write_bytes(content)
     try:
-        manifest = printable_in(release_files.read_manifest(folder))
-        counts = manifest["counts"]
+        record = printable_in(release_files.read_manifest(folder))
+        if fault := next(faults(record), None):
+            raise Difference(f"{MANIFEST}: {fault}")
+        manifest = Manifest.of(record)
+        counts = manifest.counts
         return ReleaseSummary(
             unknown_type=_unknown_type(manifest),
-            project=str(manifest["project"]),
-            batches=[
-                {"name": str(batch["name"]), "task_type": _title(batch)} for batch in manifest["batches"]
-            ],
+            project=str(manifest.project),
+            batches=[{"name": str(batch["name"]), "task_type": _title(batch)} for batch in manifest.batches],
             sources=[
-                {name: str(source[name]) for name in ("name", "licence")} for source in manifest["sources"]
+                {name: str(source[name]) for name in ("name", "licence")} for source in manifest.sources
             ],
             items=int(counts["items"]),
             annotations=int(counts["annotations"]),
@@ -88,9 +90,9 @@ def _title(batch: Record) -> str | dict[str, str]:
     return {"": title, **title.by_language} if isinstance(title, Translated) else title
 
 
-def _unknown_type(manifest: Record) -> str:
+def _unknown_type(manifest: Manifest) -> str:
     """A task type that is neither installed nor defined by the release; "" where there is none."""
-    installed = {batch["type"] for batch in manifest["batches"] if "definition" not in batch}
+    installed = {batch["type"] for batch in manifest.batches if "definition" not in batch}
     return min(installed - task_types().keys(), default="")
 
 
@@ -99,7 +101,7 @@ def check(request: ReadRequest, progress: Callable[[int], None] = lambda number:
     with _folder_of(Path(request.path)) as folder:
         try:
             manifest = release_files.read_manifest(folder)
-            if unknown := _unknown_type(manifest):
+            if unknown := _unknown_type(Manifest.of(manifest)):
                 return CheckedRelease(unknown_type=unknown)
             release_files.verify(folder, progress)
             return CheckedRelease(_write(folder, manifest, Path(request.rows)))

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from annotation.releases import release_diff
 from annotation.releases.benchmark_files import is_benchmark
+from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
-from annotation.releases.task_records import agreement_of
 
 MOST_RECORDS = 200_000
 """Records of the files that differ, of both releases: more are compared by the command alone."""
@@ -50,22 +50,22 @@ COUNTS: Final = (
 """The counts of a manifest in the order of a table: PostgreSQL keeps the keys of JSON in an order of its own."""
 
 
-def counts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Count]:
+def counts(before: Manifest, after: Manifest) -> list[Count]:
     """The counts of both manifests, in the order of `COUNTS`.
 
     Responses, their people and items are those that are current; of a manifest before rules 7, which has revisions alone,
     those of revisions are compared.
     """
-    has_current = "responses" in before["counts"] and "responses" in after["counts"]
+    has_current = "responses" in before.counts and "responses" in after.counts
     left_out = ("annotators", "items") if has_current else CURRENT_COUNTS
-    either = before["counts"].keys() | after["counts"].keys()
+    either = before.counts.keys() | after.counts.keys()
     names = [name for name in COUNTS if name in either and name not in left_out]
-    return [Count(name, before["counts"].get(name, 0), after["counts"].get(name, 0)) for name in names]
+    return [Count(name, before.counts.get(name, 0), after.counts.get(name, 0)) for name in names]
 
 
-def agreement(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Pair]:
+def agreement(before: Manifest, after: Manifest) -> list[Pair]:
     """The figures with a value in at least one of the manifests, in the order of their batches."""
-    names = {batch["id"]: batch["name"] for batch in [*before["batches"], *after["batches"]]}
+    names = {batch["id"]: batch["name"] for batch in [*before.batches, *after.batches]}
     same = release_diff.same_batches(before, after)
     was, now = _defined(before, {}), _defined(after, same)
     return [
@@ -73,22 +73,20 @@ def agreement(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Pair]
     ]
 
 
-def _defined(
-    manifest: Mapping[str, Any], batches: Mapping[str, str]
-) -> dict[tuple[str, str, str], Mapping[str, Any]]:
+def _defined(manifest: Manifest, batches: Mapping[str, str]) -> dict[tuple[str, str, str], Mapping[str, Any]]:
     return {
         (batches.get(figure["batch"], figure["batch"]), figure["measure"], figure["statistic"]): {
             **figure,
             "batch": batches.get(figure["batch"], figure["batch"]),
         }
-        for figure in agreement_of(manifest)
+        for figure in manifest.agreement_in_words()
         if figure["value"] is not None
     }
 
 
-def is_large(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def is_large(before: Manifest, after: Manifest) -> bool:
     """Whether the records of the files that differ are too many for a page."""
-    was, now = before["files"], after["files"]
+    was, now = before.files, after.files
     differing = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
     return (
         sum(files[name]["records"] for files in (was, now) for name in differing & files.keys())

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from annotation.releases import automatic, benchmark_files, mixing
+from annotation.releases.manifest import Manifest
 from annotation.releases.part_three import FOLDER as PART_THREE
-from annotation.releases.raw_records import Raw, formats_of, records
+from annotation.releases.raw_records import Raw, records
 from tableqa.evaluation import ORIGINAL
 from tableqa.predictions import EvaluationError, read_predictions
 from tableqa.release_rules import under
@@ -44,14 +45,15 @@ class Benchmark:
 
     def __init__(self, raw: Raw, formats: Collection[str] = ()) -> None:
         self.raw = raw
-        released = formats_of(raw.manifest)
+        manifest = Manifest.of(raw.manifest)
+        released = manifest.every_format
         if unknown := set(formats) - set(released):
             raise EvaluationError(
                 f"This release has no files in the format {min(unknown)!r}. Available: {', '.join(released)}."
             )
         chosen = with_gold(formats or released)
-        mix = raw.manifest.get("mix") if chosen & set(mixing.FORMATS) else None
-        self.mix: int | None = mix and mix["seed"]
+        mix = manifest.mix if chosen & set(mixing.FORMATS) else None
+        self.mix: int | None = mix["seed"] if mix else None
         self._holds_all = bool(chosen & {"askew", *whole.FORMATS})
         self._examples: set[tuple[str, str]] = set()
         self.names: dict[Any, str | None] = {}

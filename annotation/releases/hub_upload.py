@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from annotation.refusals import refuse
 from annotation.releases import automatic
+from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import SOURCES
-from annotation.releases.release_files import MANIFEST, Difference, formats_of, read_manifest, verify
+from annotation.releases.release_files import MANIFEST, Difference, read_manifest, verify
 
 TOKEN, ENDPOINT = "HF_TOKEN", "HF_ENDPOINT"
 """Environment variables: the access token, and the address of another hub."""
@@ -45,18 +46,18 @@ def files_to_upload(folder: Path, repository: str, personal: Iterable[str]) -> l
             repository=repository,
         )
     try:
-        manifest = read_manifest(folder)
-        if formats_of(manifest) != ["hf"]:
+        manifest = Manifest.of(read_manifest(folder))
+        if manifest.every_format != ["hf"]:
             refuse(
                 "invalid_request",
                 "A dataset on the Hub needs a release in the format hf alone; this one has {formats}. Create one with "
                 "--format hf.",
-                formats=", ".join(formats_of(manifest)),
+                formats=", ".join(manifest.every_format),
             )
         verify(folder)
     except Difference as difference:
         refuse("invalid_request", "The release does not verify: {error}.", error=str(difference))
-    names = sorted([*manifest["files"], MANIFEST])
+    names = sorted([*manifest.files, MANIFEST])
     if place := next(_personal_names(folder, names, personal), None):
         refuse(
             "invalid_request",

@@ -13,7 +13,8 @@ from typing import Any
 
 from annotation import words
 from annotation.drawing.drawn import estimate
-from annotation.releases.task_records import agreement_of, instruction, task_of_record
+from annotation.releases.manifest import Manifest
+from annotation.releases.task_records import instruction, task_of_record
 from tableqa.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
 from tableqa.language import gettext
 from tableqa.proportions import proportion
@@ -35,14 +36,14 @@ class Study:
     """What the appendix is written from.
 
     name        of the project, and of the release if it is of one
-    manifest    as in docs/reference/release-format.md; `statement` may be absent in old releases
+    manifest    of the release, or what a release made now would have
     exclusions  reason -> number of items
     pictures    task types of which there is a picture
     unchecked   edits that nobody has answered blind, and all edits that people made
     """
 
     name: str
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     exclusions: Mapping[str, int] = field(default_factory=dict)
     pictures: Collection[str] = ()
     unchecked: tuple[int, int] = (0, 0)
@@ -96,7 +97,7 @@ def _missing(page: str) -> Paragraph:
 
 def _overview(study: Study) -> Iterator[Block]:
     manifest = study.manifest
-    counts = manifest["counts"]
+    counts = manifest.counts
     yield Heading(f"Annotation of {study.name}")
     yield Paragraph(
         f"{_responses(counts)}; {_times(counts['accepted'], 'item')} accepted, {counts['excluded']:,} excluded."
@@ -105,13 +106,13 @@ def _overview(study: Study) -> Iterator[Block]:
         yield Paragraph(
             f"{_times(simulated, 'annotator')} simulated. Do not publish these figures.", missing=True
         )
-    if not manifest["sources"]:
+    if not manifest.sources:
         return
     yield Heading("Sources", 2)
-    yield Items(tuple(map(_source, manifest["sources"])))
+    yield Items(tuple(map(_source, manifest.sources)))
     if _without_licence(study):
         yield _missing("sources")
-    if not manifest["batches"]:
+    if not manifest.batches:
         return
     yield Heading("Batches", 2)
     yield Table(_batches(study))
@@ -141,11 +142,11 @@ def _licence(source: Mapping[str, Any]) -> str:
 
 
 def _without_licence(study: Study) -> list[str]:
-    return [source["name"] for source in study.manifest["sources"] if _licence(source) == "not stated"]
+    return [source["name"] for source in study.manifest.sources if _licence(source) == "not stated"]
 
 
 def _batches(study: Study) -> Any:
-    names = {batch["id"]: batch["name"] for batch in study.manifest["batches"]}
+    names = {batch["id"]: batch["name"] for batch in study.manifest.batches}
     rows = [
         (
             batch["name"],
@@ -155,7 +156,7 @@ def _batches(study: Study) -> Any:
             _rule(study, batch),
             count(batch["overlap"]),
         )
-        for batch in study.manifest["batches"]
+        for batch in study.manifest.batches
     ]
     head = ("Batch", "Task type", "Items from", "Decision rule", "People per item")
     return listed("batches", "Batches", head, rows, texts=4)
@@ -170,7 +171,7 @@ def _rule(study: Study, batch: Mapping[str, Any]) -> str:
 
 def _task(study: Study, key: str) -> TaskType | None:
     """The task type of the newest batch of this type; None where it is not installed."""
-    batch = next(one for one in reversed(study.manifest["batches"]) if one["type"] == key)
+    batch = next(one for one in reversed(study.manifest.batches) if one["type"] == key)
     return task_of_record(batch) if batch.get("definition") else task_types().get(key)
 
 
@@ -184,12 +185,11 @@ def _title(study: Study, key: str) -> str:
 
 def _conditions(study: Study) -> list[tuple[str, list[str]]]:
     """(title, paragraphs) of what is said of people and their work; without paragraphs where nothing is."""
-    statement = study.manifest.get("statement")
-    if statement is None:
+    if not study.manifest.statement:
         return [("Annotators", [])]
     return [
         (title, [] if paragraphs == ["Not said."] else paragraphs)
-        for title, paragraphs in hub.conditions(statement)
+        for title, paragraphs in hub.conditions(study.manifest.statement)
     ]
 
 
@@ -198,7 +198,7 @@ def _people(study: Study) -> Iterator[Block]:
     yield Paragraph(
         "The letters in parentheses name the questions of section D of the ACL's responsible NLP checklist."
     )
-    if study.manifest["counts"]["simulated_annotators"]:
+    if study.manifest.counts["simulated_annotators"]:
         yield Paragraph("Counts in this section leave out simulated people.")
     for title, paragraphs in _conditions(study):
         yield Heading(title, 2)
@@ -213,12 +213,12 @@ def _people(study: Study) -> Iterator[Block]:
 
 def _types(study: Study) -> list[str]:
     """The task types of the batches, in the order in which they first come."""
-    return list(dict.fromkeys(batch["type"] for batch in study.manifest["batches"]))
+    return list(dict.fromkeys(batch["type"] for batch in study.manifest.batches))
 
 
 def _instructions(study: Study, task: TaskType) -> list[str]:
     """The lines above the items of this task type, each once: variants and settings of batches may change them."""
-    batches = [batch for batch in study.manifest["batches"] if batch["type"] == task.key]
+    batches = [batch for batch in study.manifest.batches if batch["type"] == task.key]
     lines = (
         instruction(task, batch["variant"], batch["settings"], has_model=bool(batch.get("loop_model")))
         for batch in batches
@@ -241,7 +241,7 @@ def _tasks(study: Study) -> Iterator[Block]:
             )
         else:
             yield Paragraph("No picture of this task type comes with Askew. Add a screenshot.", missing=True)
-        versions = [version for version in study.manifest["guidelines"] if version["type"] == key]
+        versions = [version for version in study.manifest.guidelines if version["type"] == key]
         if not versions:
             yield Paragraph("Nobody has annotated an item of this task type yet.", missing=True)
         for version in versions:
@@ -253,7 +253,7 @@ def _tasks(study: Study) -> Iterator[Block]:
 
 
 def _defined(study: Study) -> list[Mapping[str, Any]]:
-    return [figure for figure in agreement_of(study.manifest) if figure["value"] is not None]
+    return [figure for figure in study.manifest.agreement_in_words() if figure["value"] is not None]
 
 
 def _agreement(study: Study) -> Iterator[Block]:
@@ -265,7 +265,7 @@ def _agreement(study: Study) -> Iterator[Block]:
             missing=True,
         )
         return
-    names = {batch["id"]: batch["name"] for batch in study.manifest["batches"]}
+    names = {batch["id"]: batch["name"] for batch in study.manifest.batches}
     rows = [
         (
             text(names[figure["batch"]]),
@@ -286,20 +286,20 @@ def _agreement(study: Study) -> Iterator[Block]:
     yield Paragraph(
         f"Intervals: 95 % confidence, bootstrap over items ({replicates:,} replicates). {_basis(study)}"
     )
-    if left := len(study.manifest["agreement"]) - len(defined):
+    if left := len(study.manifest.agreement) - len(defined):
         yield Paragraph(f"{_times(left, 'further figure')} undefined for lack of ratings and left out.")
 
 
 def _basis(study: Study) -> str:
     """Which responses the figures of agreement are computed from, by the rules of the release."""
     each = "Figures are computed from each person's newest response on a planned slot, before adjudication."
-    if study.manifest.get("rules", 1) < RULES_OF_SENT_BACK:
+    if study.manifest.rules < RULES_OF_SENT_BACK:
         return f"{each} Responses that an adjudicator sent back are left out."
     return f"{each} Of a response that an adjudicator sent back, the version before that is used."
 
 
 def _decisions(study: Study) -> Iterator[Block]:
-    counts = study.manifest["counts"]
+    counts = study.manifest.counts
     decided = counts["accepted"] + counts["excluded"]
     yield Heading("Adjudication and exclusions")
     if not decided:

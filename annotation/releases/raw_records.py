@@ -75,11 +75,6 @@ def read_manifest(folder: Path) -> Record:
     return manifest
 
 
-def formats_of(manifest: Mapping[str, Any]) -> list[str]:
-    """The formats of a release of any layout."""
-    return list(manifest["formats"]) if "formats" in manifest else [manifest["format"]]
-
-
 def excluded(manifest: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
     """The examples (source, id) that a manifest lists as left out of the benchmark files."""
     listed = itertools.chain.from_iterable(manifest.get(name, ()) for name in EXCLUSIONS)

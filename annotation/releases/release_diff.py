@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.releases.benchmark_files import OWN_FORMATS
-from annotation.releases.release_files import format_of, formats_of, read_manifest, records
+from annotation.releases.manifest import Manifest
+from annotation.releases.release_files import read_manifest, records
 from tableqa.canonical import canonical, digest
 from tableqa.on_disk import Shelf
 from tableqa.writers import hub
@@ -62,53 +63,54 @@ class ReleaseDiff:
 
 def diff_releases(before: Path, after: Path) -> ReleaseDiff:
     """Compare two release folders. Raises `Difference` where one of them is no release."""
-    one, other = read_manifest(before), read_manifest(after)
-    in_folders = one["layout"] != other["layout"]
+    one, other = (Manifest.of(read_manifest(folder)) for folder in (before, after))
+    in_folders = one.layout != other.layout
     was, now = _names(one, in_folders), _names(other, in_folders)
     ids, files = _same_ids(before, after, one, other), []
     for name in sorted(was.keys() | now.keys()):
         path_was, path_now = was.get(name, name), now.get(name, name)
-        if one["files"].get(path_was) == other["files"].get(path_now):
+        if one.files.get(path_was) == other.files.get(path_now):
             continue
         found = _file(name, before / path_was, after / path_now, ids)
         if not found.empty:
-            format = format_of(path_now, other) if name in now else format_of(path_was, one)
+            format = other.format_of(path_now) if name in now else one.format_of(path_was)
             files.append(replace(found, format=format))
     return ReleaseDiff(tuple(_manifest(one, other)), tuple(files))
 
 
-def _names(manifest: Mapping[str, Any], in_folders: bool) -> dict[str, str]:
+def _names(manifest: Manifest, in_folders: bool) -> dict[str, str]:
     """What each file of a release is called here -> its path.
 
     With `in_folders` a file of a release in one format is called as if the release had several. A file of a format of
     Askew's own is called `.jsonl` in releases that end it in `.json`, too.
     """
-    [first, *more] = formats_of(manifest)
+    [first, *more] = manifest.every_format
     names = {}
-    for name in manifest["files"]:
-        format = format_of(name, manifest)
+    for name in manifest.files:
+        format = manifest.format_of(name)
         shown = f"{first}/{name}" if in_folders and not more and format else name
         names[f"{shown}l" if format in OWN_FORMATS and name.endswith(".json") else shown] = name
     return names
 
 
-def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    was, now = (", ".join(formats_of(manifest)) for manifest in (one, other))
+def _manifest(one: Manifest, other: Manifest) -> Iterator[str]:
+    was, now = (", ".join(manifest.every_format) for manifest in (one, other))
     if was != now:
         yield f"format: {was} -> {now}"
-    for name in ("project", "purpose"):
-        if one.get(name) != other.get(name):
-            yield f"{name}: {one.get(name, 'none')} -> {other.get(name, 'none')}"
-    for name in sorted(one["counts"].keys() & other["counts"].keys()):
-        count_was, count_now = one["counts"][name], other["counts"][name]
+    if one.project != other.project:
+        yield f"project: {one.project} -> {other.project}"
+    if one.purpose != other.purpose:
+        yield f"purpose: {one.purpose or 'none'} -> {other.purpose or 'none'}"
+    for name in sorted(one.counts.keys() & other.counts.keys()):
+        count_was, count_now = one.counts[name], other.counts[name]
         if count_was != count_now:
             yield f"{name}: {count_was} -> {count_now}"
-    names = {batch["id"]: batch["name"] for batch in [*one["batches"], *other["batches"]]}
+    names = {batch["id"]: batch["name"] for batch in [*one.batches, *other.batches]}
     same = same_batches(one, other)
     figures = [
         {
             (same.get(f["batch"], f["batch"]), f["measure"], f["statistic"]): f["value"]
-            for f in manifest["agreement"]
+            for f in manifest.agreement
         }
         for manifest in (one, other)
     ]
@@ -119,15 +121,15 @@ def _manifest(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]
             yield f"{statistic} of {measure} in {names[batch]}: {value_was} -> {value_now}"
 
 
-def same_batches(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, str]:
+def same_batches(one: Manifest, other: Manifest) -> dict[str, str]:
     """By the ids of the batches of the second manifest, those of the first, where they share none: by name."""
-    ids = {batch["name"]: batch["id"] for batch in one["batches"]}
-    if {batch["id"] for batch in other["batches"]} & set(ids.values()):
+    ids = {batch["name"]: batch["id"] for batch in one.batches}
+    if {batch["id"] for batch in other.batches} & set(ids.values()):
         return {}
-    return {batch["id"]: ids[batch["name"]] for batch in other["batches"] if batch["name"] in ids}
+    return {batch["id"]: ids[batch["name"]] for batch in other.batches if batch["name"] in ids}
 
 
-def _same_ids(before: Path, after: Path, one: Mapping[str, Any], other: Mapping[str, Any]) -> Shelf[str, str]:
+def _same_ids(before: Path, after: Path, one: Manifest, other: Manifest) -> Shelf[str, str]:
     """By the ids of the second release, those of the first for the same things; none where both have the same ids."""
     ids: Shelf[str, str] = Shelf()
     if same := same_batches(one, other):

@@ -7,19 +7,18 @@ once; verifying derives them again and compares.
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from annotation.money.statements import DIGITS
 from annotation.quality import agreement
-from annotation.releases import automatic, mixing, provenances
+from annotation.releases import automatic, provenances
 from annotation.releases.benchmark_files import (
     ARRAYS,
     FORMATS,
@@ -31,20 +30,16 @@ from annotation.releases.benchmark_files import (
     derived_in,
     folders,
     in_order,
-    is_benchmark,
-    mixed,
     perturbed_counts,
 )
+from annotation.releases.manifest import Manifest, counted, figures, mixes, tallies, unverified
+from annotation.releases.manifest import faults as manifest_faults
 from annotation.releases.open_files import OpenFiles
 from annotation.releases.raw_records import (
-    EXCLUSIONS,
     LAYOUT,
-    LAYOUT_OF_FORMATS,
     MANIFEST,
-    RESPONSES_KEPT,
     Difference,
     Raw,
-    formats_of,
     load,
     read_manifest,
     records,
@@ -62,12 +57,11 @@ from tasks import resolving
 from tasks.contract import Accepted, Item, Resolution, TaskType
 
 __all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
-__all__ += ["formats_of", "read_manifest"]
+__all__ += ["read_manifest"]
 
 _RULES_OF_EXACT = 4
-_RULES_OF_CURRENT_COUNTS = 7
 _RULES_OF_CONDITIONS = 8
-_RULES_OF_UNVERIFIED = _RULES_OF_HOURS = 9
+_RULES_OF_HOURS = 9
 _TOLD = 100
 """Records between two reports of progress."""
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
@@ -75,86 +69,22 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError
 _Result = TypeVar("_Result")
 
 
-def formats_for(formats: Sequence[str]) -> dict[str, Any]:
-    """The fields of a manifest that name its layout and its formats."""
-    if len(formats) == 1:
-        return {"layout": LAYOUT, "format": formats[0]}
-    return {"layout": LAYOUT_OF_FORMATS, "formats": list(formats)}
-
-
-def format_of(name: str, manifest: Mapping[str, Any]) -> str:
-    """The format that a file of a release belongs to; "" for the raw records and the data statement."""
-    formats = formats_of(manifest)
-    if not is_benchmark(name):
-        return ""
-    return formats[0] if len(formats) == 1 else name.partition("/")[0]
-
-
-def made_by_programs(manifest: Mapping[str, Any]) -> int:
-    """How many automatic perturbations a release has."""
-    runs = manifest["automatic"]
-    return sum(of_kind["made"] for of_kind in runs["counts"].values()) if runs is not None else 0
-
-
-def figures(
-    raw: Raw, only: Collection[tuple[str, str, str]] | None = None, *, exact: bool = False
-) -> list[dict[str, Any]]:
-    """Agreement of every batch from the raw responses: newest revisions, planned places.
-
-    `only` names figures (batch, measure, statistic): a release made when kinds had fewer statistics is held to its own.
-    With `exact`, each has its value and its interval in full precision as well.
-    """
-    figures_of_batches = []
-    for batch in raw.batches:
-        for tally in tallies(raw, batch):
-            for statistic in agreement.named(tally.measure):
-                if only is None or (batch, tally.measure.name, statistic) in only:
-                    given = tally.agreement(statistic)
-                    figure = {"batch": batch, **agreement.rounded(tally.measure, statistic, given).to_dict()}
-                    full = {"value": given.value, "low": given.low, "high": given.high}
-                    figures_of_batches.append({**figure, "exact": full} if exact else figure)
-    return figures_of_batches
-
-
-def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
-    """The ratings of a batch by measure."""
-    task = task_of_record(raw.batches[batch])
-
-    @lru_cache(maxsize=RESPONSES_KEPT)
-    def restored(text: str) -> Any:
-        return agreement.stored(task, json.loads(text))
-
-    rows = ((item, annotator, restored(said)) for item, annotator, said in raw.blind(batch))
-    return agreement.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
-
-
-def counted(raw: Raw) -> dict[str, int]:
-    """How much of what there is: the manifest's counts."""
-    current = raw.current_counts() if raw.rules >= _RULES_OF_CURRENT_COUNTS else {}
-    return {**raw.counts(), **current, "contradicted": len(raw.contradicted)}
-
-
-def exclusions(raw: Raw) -> dict[str, list[dict[str, Any]]]:
-    """The lists of the manifest from which `Raw.excluded` follows, as the records give them."""
-    listed = raw.purpose == provenances.EVALUATION and raw.rules >= _RULES_OF_UNVERIFIED
-    return {"contradicted": raw.contradicted, **({"unverified": raw.unverified} if listed else {})}
-
-
-def write_beside(raw: Raw, manifest: Mapping[str, Any]) -> None:
+def write_beside(raw: Raw, manifest: Manifest) -> None:
     """Write the data statement, and what lies beside the records of the format hf for its tools.
 
     `manifest` is what the manifest will say, but for its files.
     """
-    if "statement" in manifest:
-        (raw.folder / hub.STATEMENT).write_text(hub.statement(manifest), encoding="utf-8", newline="\n")
-    if (under := folders(formats_of(manifest)).get("hf")) is not None:
+    record = manifest.record()
+    if manifest.statement:
+        (raw.folder / hub.STATEMENT).write_text(hub.statement(record), encoding="utf-8", newline="\n")
+    if (under := folders(manifest.every_format).get("hf")) is not None:
         folder = raw.folder / under
         if under:
             folder.mkdir(exist_ok=True)  # never the release's own folder, see `writing`
         (folder / whole.HUB).parent.mkdir(exist_ok=True)
         (folder / whole.HUB).touch()
         hub.write_parquet(folder)
-        for name, text in hub.texts(manifest, _shas(folder)).items():
+        for name, text in hub.texts(record, _shas(folder)).items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -220,12 +150,13 @@ def verify(folder: Path, progress: Callable[[int], None] = lambda number: None) 
     name of a batch, say) is vouched for by the digest of the manifest, which the platform shows.
     """
     try:
-        manifest = read_manifest(folder)
+        record = read_manifest(folder)
+        manifest = Manifest.of(record)
         try:
-            with under(manifest.get("rules", 1)):
-                return _verify(folder, manifest, progress)
+            with under(manifest.rules):
+                return _verify(folder, manifest, record, progress)
         except Difference as difference:
-            raise Difference(f"{difference}{_by_other_rules(manifest)}") from None
+            raise Difference(f"{difference}{_by_other_rules(manifest.rules)}") from None
     except (*MALFORMED, StopIteration, OSError, sqlite3.Error) as error:
         # A record without the fields it must have; where it is, the last frame's locals would say, and no reader.
         raise Difference(
@@ -237,9 +168,8 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _by_other_rules(manifest: Mapping[str, Any]) -> str:
+def _by_other_rules(rules: int) -> str:
     """What a difference may come from in a release of an earlier version; "" in one of this."""
-    rules = manifest.get("rules", 1)
     if rules == RULES:
         return ""
     return (
@@ -249,9 +179,15 @@ def _by_other_rules(manifest: Mapping[str, Any]) -> str:
     )
 
 
-def _verify(folder: Path, manifest: Mapping[str, Any], progress: Callable[[int], None]) -> dict[str, int]:
+def _verify(
+    folder: Path, manifest: Manifest, record: Mapping[str, Any], progress: Callable[[int], None]
+) -> dict[str, int]:
     _check_files(folder, manifest)
     raw = load(folder)
+    _check_formats(manifest)
+    _check_once(raw)
+    if fault := next(manifest_faults(record), None):
+        raise Difference(f"{MANIFEST}: {fault}")
     _check_manifest(raw, manifest)
     for sha, table in raw.tables.items():
         if table.digest() != sha:
@@ -273,41 +209,27 @@ def _verify(folder: Path, manifest: Mapping[str, Any], progress: Callable[[int],
     not_compared = _check_figures(raw, manifest)
     _check_benchmark(folder, raw, manifest)
     return {
-        "files": len(manifest["files"]),
+        "files": len(manifest.files),
         "annotations": len(raw.annotations),
         "decisions": len(raw.decisions),
         "replayed": replayed,
-        "made_again": made_by_programs(manifest),
-        "figures": len(manifest["agreement"]),
+        "made_again": manifest.automatic_perturbations,
+        "figures": len(manifest.agreement),
         "not_compared": not_compared,
     }
 
 
-KEYS = frozenset(
-    (
-        *("layout", "project", "sources", "batches", "guidelines", "counts", "agreement"),
-        *("mix", "automatic", "waivers", "contradicted", "files"),
-    )
-)
 CLOSE = 0.0001
 """Hours that a rounded sum may be off."""
 CLOSE_EXACT = 1e-9
 """What a value in full precision may be off: the last digits of a sum differ between machines."""
-MAY_BE = frozenset(("purpose", "rules", "statement", "unverified"))
 
 
-def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
+def _check_manifest(raw: Raw, manifest: Manifest) -> None:
     """What the manifest repeats or sums up, against the records."""
-    _check_formats(manifest)
-    _check_once(raw)
-    if manifest.get("purpose", "") not in ("", *provenances.PURPOSES):
-        raise Difference(f"{MANIFEST}: unknown purpose {manifest['purpose']!r}")
-    fields = KEYS | {_formats_field(manifest)}
-    for key in sorted((fields ^ manifest.keys()) - MAY_BE):
-        raise Difference(
-            f"{MANIFEST}: the field {key!r} is {'missing' if key in fields else 'not one of a manifest'}"
-        )
-    if manifest["sources"] != [record for _, record in sorted(raw.sources.items())]:
+    if manifest.purpose not in ("", *provenances.PURPOSES):
+        raise Difference(f"{MANIFEST}: unknown purpose {manifest.purpose!r}")
+    if manifest.sources != [record for _, record in sorted(raw.sources.items())]:
         raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")
     for record in raw.sources.values():
         try:
@@ -315,15 +237,14 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
         except (TypeError, ValueError) as error:
             raise Difference(f"sources.jsonl: source {record['name']!r}: {error}") from error
     for name, number in counted(raw).items():
-        if manifest["counts"].get(name) != number:
-            claimed = manifest["counts"].get(name)
+        if (claimed := manifest.counts.get(name)) != number:
             raise Difference(f"{MANIFEST}: counts.{name} is {claimed!r}, the records give {number}")
-    for name in manifest["counts"].keys() - counted(raw).keys():
+    for name in manifest.counts.keys() - counted(raw).keys():
         raise Difference(f"{MANIFEST}: counts.{name} cannot be recomputed")
-    for batch in manifest["batches"]:
+    for batch in manifest.batches:
         if digest(batch["settings"]) != batch["settings_digest"]:
             raise Difference(f"{MANIFEST}: the settings of batch {batch['name']!r} do not match their digest")
-    texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest["guidelines"]}
+    texts = {(entry["type"], entry["number"]): digest(entry["text"]) for entry in manifest.guidelines}
     seconds = []
     for record in raw.annotations:
         stands = record["response"] is not None or raw.rules < _RULES_OF_HOURS
@@ -342,24 +263,22 @@ def _check_manifest(raw: Raw, manifest: Mapping[str, Any]) -> None:
     _check_hours(manifest, math.fsum(seconds) / 3600)
 
 
-def _formats_field(manifest: Mapping[str, Any]) -> str:
-    return "format" if manifest["layout"] == LAYOUT else "formats"
-
-
-def _check_formats(manifest: Mapping[str, Any]) -> None:
+def _check_formats(manifest: Manifest) -> None:
     """One known format, or at least two, each once and in the order of `FORMATS`."""
-    name = _formats_field(manifest)
-    formats = manifest.get(name)
-    if name == "format":
-        if formats not in FORMATS:
-            raise Difference(f"{MANIFEST}: unknown format {formats!r}")
-    elif not isinstance(formats, list) or len(formats) < 2 or formats != in_order(formats):
+    if manifest.layout == LAYOUT:
+        if manifest.format not in FORMATS:
+            raise Difference(f"{MANIFEST}: unknown format {manifest.format!r}")
+    elif (
+        not isinstance(manifest.formats, list)
+        or len(manifest.formats) < 2
+        or manifest.formats != in_order(manifest.formats)
+    ):
         raise Difference(f"{MANIFEST}: formats must be two or more of {', '.join(FORMATS)}, in this order")
 
 
-def _check_hours(manifest: Mapping[str, Any], of_records: float) -> None:
+def _check_hours(manifest: Manifest, of_records: float) -> None:
     """The hours of the statement are those of the records, and add up to those that were paid."""
-    hours = manifest.get("statement", {}).get("hours", {})
+    hours = manifest.statement.get("hours", {})
     if "beside" not in hours:
         return  # the first form of statements: its hours held gold items, which no record tells of
     if abs(hours["all"] - of_records) > CLOSE:
@@ -369,7 +288,7 @@ def _check_hours(manifest: Mapping[str, Any], of_records: float) -> None:
     summed = hours["all"] + sum(hours["beside"].values())
     if abs(hours["paid"] - summed) > CLOSE * (1 + len(hours["beside"])):
         raise Difference(f"{MANIFEST}: statement.hours.paid is {hours['paid']}, its parts give {summed:.4f}")
-    if manifest.get("rules", 1) >= _RULES_OF_EXACT:
+    if manifest.rules >= _RULES_OF_EXACT:
         _check_exact_hours(hours, of_records)
 
 
@@ -416,15 +335,15 @@ def _check_once(raw: Raw) -> None:
         raise Difference(f"annotations.jsonl: {wrong}: 'newest' does not fit its revision")
 
 
-def _check_files(folder: Path, manifest: Mapping[str, Any]) -> None:
+def _check_files(folder: Path, manifest: Manifest) -> None:
     there = describe(folder)
-    for name, claimed in manifest["files"].items():
+    for name, claimed in manifest.files.items():
         if name not in there:
             raise Difference(f"{name}: in the manifest, but missing")
         if there[name] != claimed:
             key = next(key for key in ("bytes", "records", "sha256") if there[name][key] != claimed[key])
             raise Difference(f"{name}: {key} is {there[name][key]}, the manifest says {claimed[key]}")
-    for name in there.keys() - manifest["files"].keys():
+    for name in there.keys() - manifest.files.keys():
         raise Difference(f"{name}: not in the manifest")
     for name in RAW:
         if name not in there:
@@ -510,13 +429,13 @@ def _as_of_now(task: TaskType, stored: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**stored, "version": task.version, "data": task.upgrade(stored["data"], stored["version"])}
 
 
-def _check_waivers(raw: Raw, manifest: Mapping[str, Any]) -> set[str]:
+def _check_waivers(raw: Raw, manifest: Manifest) -> set[str]:
     """Every outcome that breaks its contract is waived with a reason, and nothing else is.
 
     Returns the ids of these outcomes and of the annotations that they rest on.
     """
     broken = gate(raw)
-    claimed = {entry["outcome"]: entry for entry in manifest["waivers"]}
+    claimed = {entry["outcome"]: entry for entry in manifest.waivers}
     for id in sorted(broken.keys() | claimed.keys()):
         if id not in claimed:
             codes = ", ".join(problem["code"] for problem in broken[id])
@@ -632,23 +551,24 @@ def _check_resolution(
         raise Difference(f"{where}: the responses lead to another decision")
 
 
-def _check_benchmark(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
-    seed = manifest["mix"]["seed"] if manifest["mix"] is not None else None
-    excluded = exclusions(raw)
-    for name in EXCLUSIONS:
-        if (listed := manifest.get(name)) != (computed := excluded.get(name)):
+def _check_benchmark(folder: Path, raw: Raw, manifest: Manifest) -> None:
+    seed = manifest.mix["seed"] if manifest.mix is not None else None
+    for name, listed, computed in (
+        ("contradicted", manifest.contradicted, raw.contradicted),
+        ("unverified", manifest.unverified, unverified(raw)),
+        ("the mix", manifest.mix, mixes(raw, seed)),
+    ):
+        if listed != computed:
             raise Difference(f"{MANIFEST}: {name} is {listed}, the decisions give {computed}")
-    if seed is not None and manifest["mix"] != (summary := mixing.summary(mixed(raw, seed), seed)):
-        raise Difference(f"{MANIFEST}: the mix is {manifest['mix']}, the decisions give {summary}")
     _check_perturbed(folder, raw, manifest)
     more = _check_derived(folder, raw, manifest, seed) | _check_beside(folder, manifest)
-    for name in manifest["files"].keys() - more - RECORDS:
+    for name in manifest.files.keys() - more - RECORDS:
         raise Difference(f"{name}: does not match the decisions")
 
 
-def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> None:
+def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
     """Every automatic perturbation made again, its line and the counts compared."""
-    claimed = manifest["automatic"]
+    claimed = manifest.automatic
     if (claimed is None) == (folder / automatic.LINES).exists():
         raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not match")
     if claimed is None:
@@ -663,14 +583,15 @@ def _check_perturbed(folder: Path, raw: Raw, manifest: Mapping[str, Any]) -> Non
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
 
 
-def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
+def _check_beside(folder: Path, manifest: Manifest) -> set[str]:
     """The data statement, and what lies beside the records of the format hf, made again. Returns the files' names."""
-    texts = {hub.STATEMENT: hub.statement(manifest)} if "statement" in manifest else {}
+    record = manifest.record()
+    texts = {hub.STATEMENT: hub.statement(record)} if manifest.statement else {}
     shas = {}
-    under = folders(formats_of(manifest)).get("hf")
+    under = folders(manifest.every_format).get("hf")
     if under is not None:
         shas = _shas(folder / under)
-        texts |= {under + name: text for name, text in hub.texts(manifest, shas).items()}
+        texts |= {under + name: text for name, text in hub.texts(record, shas).items()}
     for name, text in texts.items():
         if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text:
             raise Difference(f"{name}: does not match the manifest and the records")
@@ -681,12 +602,12 @@ def _check_beside(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
     return {*texts, *(f"{under}{name}" for name in shas)}
 
 
-def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: int | None) -> set[str]:
+def _check_derived(folder: Path, raw: Raw, manifest: Manifest, seed: int | None) -> set[str]:
     """Every benchmark file made again, line by line. Returns the files' names."""
     with closing(OpenFiles()) as files:
         last: dict[str, tuple[int, str, str]] = {}
         endings = {}
-        for format, name, what, record in derived_in(raw, formats_of(manifest), seed):
+        for format, name, what, record in derived_in(raw, manifest.every_format, seed):
             opening, parting, ending = ("[", ",", "]") if format in ARRAYS else ("", "", "")
             endings[name] = ending
             if name not in last:
@@ -711,18 +632,19 @@ def _check_derived(folder: Path, raw: Raw, manifest: Mapping[str, Any], seed: in
         return set(last)
 
 
-def _check_figures(raw: Raw, manifest: Mapping[str, Any]) -> int:
+def _check_figures(raw: Raw, manifest: Manifest) -> int:
     """Every agreement figure computed again. Returns how many had no second opinion because its package is missing."""
-    claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]}
-    rules = manifest.get("rules", 1)
-    again = figures(raw, claims, exact=rules >= _RULES_OF_EXACT)
+    claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest.agreement}
+    again = figures(raw, claims, exact=manifest.rules >= _RULES_OF_EXACT)
     # By the rules before, kinds had fewer measures than they have here.
-    measured = {key for key, batch in raw.batches.items() if rules >= 3 and task_of_record(batch).measures}
-    if len(again) != len(manifest["agreement"]) or not measured <= {one["batch"] for one in again}:
+    measured = {
+        key for key, batch in raw.batches.items() if manifest.rules >= 3 and task_of_record(batch).measures
+    }
+    if len(again) != len(manifest.agreement) or not measured <= {one["batch"] for one in again}:
         raise Difference(
-            f"{MANIFEST}: {len(manifest['agreement'])} agreement figures, the responses give {len(again)}"
+            f"{MANIFEST}: {len(manifest.agreement)} agreement figures, the responses give {len(again)}"
         )
-    for claimed, figure in zip(manifest["agreement"], again, strict=True):
+    for claimed, figure in zip(manifest.agreement, again, strict=True):
         for key, value in figure.items():
             same = _same_numbers if key == "exact" else is_wording
             if claimed.get(key) != value and not same(claimed.get(key), value):

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.quality.label_texts import of_figure
 from tableqa import Example, Table
 from tasks.common.defined import task_of
 from tasks.common.definitions import BadDefinition, DefinitionFault
@@ -31,15 +30,6 @@ def task_of_record(batch: Mapping[str, Any]) -> TaskType:
 def definition_of(batch: Mapping[str, Any]) -> dict[str, Any]:
     """The definition that a release records with a batch, without the schema that follows from it."""
     return {key: value for key, value in batch["definition"].items() if key != "response_schema"}
-
-
-def agreement_of(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figures of agreement of a release, with the texts of their measures (`annotation.quality.label_texts`)."""
-    tasks = {batch["id"]: task_of_record(batch) for batch in manifest["batches"] if "definition" in batch}
-    return [
-        of_figure(tasks[figure["batch"]], figure) if figure["batch"] in tasks else dict(figure)
-        for figure in manifest["agreement"]
-    ]
 
 
 def instruction(task: TaskType, variant: str, settings: Mapping[str, Any], *, has_model: bool = False) -> str:

@@ -36,6 +36,7 @@ from annotation.models import Batch, Item, Membership, Person, Project, Release,
 from annotation.money import costs, ledger, paying
 from annotation.quality import agreement, dashboards, qualifying, snapshots
 from annotation.quality.snapshots import Shown
+from annotation.releases.manifest import Manifest
 from annotation.roles import Permission
 from annotation.templatetags.explorer import reader_of
 from annotation.views.figure_gallery import figure_gallery
@@ -525,7 +526,7 @@ def _imported_and_released(project: Project) -> tuple[int, int | None, Release |
     )
     if newest is None:
         return imported or 0, None, None
-    counts = newest.manifest["counts"]
+    counts = Manifest.of(newest.manifest).counts
     return imported or 0, counts["accepted"] - counts["contradicted"], newest
 
 
@@ -551,14 +552,14 @@ def _addresses_of_steps(
 
 def _released(who: Reader, release: Release) -> str:
     """The address of the items in a release, without those that it left out; "" where these are too many to name."""
-    counts = release.manifest["counts"]
-    if not counts["contradicted"]:
+    manifest = Manifest.of(release.manifest)
+    if not manifest.counts["contradicted"]:
         return complete_url(who, release=release.public_id, state="accepted")
-    left_out = {entry["item"] for entry in release.manifest["contradicted"]}
+    left_out = {entry["item"] for entry in manifest.contradicted}
     accepted = querysets.matching(who, Selection(releases=(release.public_id,), states=("accepted",)))
     items = accepted.exclude(public_id__in=left_out).order_by("pk").values_list("public_id", flat=True)
     named = list(items[: MOST_VALUES + 1])
-    is_same = len(named) == counts["accepted"] - counts["contradicted"] <= MOST_VALUES
+    is_same = len(named) == manifest.counts["accepted"] - manifest.counts["contradicted"] <= MOST_VALUES
     return complete_url(who, item=named) if named and is_same else ""
 
 

@@ -109,7 +109,7 @@ def _archive(study: Study, files: dict[str, str]) -> bytes:
     """Both texts, a LaTeX document around the appendix, and the pictures that they show."""
     out = io.BytesIO()
     there = pictures()
-    used = {batch["type"] for batch in study.manifest["batches"]} & there.keys()
+    used = {batch["type"] for batch in study.manifest.batches} & there.keys()
     contents = {name: text.encode() for name, text in {**files, "standalone.tex": standalone(NAME)}.items()}
     contents |= {f"{methods.FOLDER}/{key}.jpg": there[key].read_bytes() for key in sorted(used)}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:

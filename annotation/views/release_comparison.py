@@ -16,8 +16,9 @@ from annotation.explorer import querysets
 from annotation.explorer.links import explorer_url
 from annotation.journeys import releasing
 from annotation.models import Release
-from annotation.releases import comparison, release_files
+from annotation.releases import comparison
 from annotation.releases.comparison import Count, Pair
+from annotation.releases.manifest import Manifest
 from annotation.releases.wordings import note_of
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figure_subjects import about, of_release
@@ -88,14 +89,14 @@ def _before(request: PageRequest, others: Sequence[Release]) -> Release:
 
 
 def _figures(request: PageRequest, before: Release, after: Release) -> dict[str, Any]:
-    pairs = comparison.agreement(before.manifest, after.manifest)
+    pairs = comparison.agreement(*_manifests(before, after))
     equal = [pair for pair in pairs if pair.is_equal]
     examples = _examples(request, before, after)
     changes = record_tables.file_changes("changes", gettext("Changes by file"), examples["files"])
     raw_changes = record_tables.file_changes(
         "raw-changes", gettext("Changes of raw records by file"), examples["raw_files"]
     )
-    counts = _counts(comparison.counts(before.manifest, after.manifest), before, after)
+    counts = _counts(comparison.counts(*_manifests(before, after)), before, after)
     changed_figure = _pairs("agreement", [pair for pair in pairs if not pair.is_equal], before, after)
     equal_figure = _pairs("equal", equal, before, after)
     subject = of_release(after, "compare", f" compared with {before.name}")
@@ -112,9 +113,14 @@ def _figures(request: PageRequest, before: Release, after: Release) -> dict[str,
     }
 
 
+def _manifests(before: Release, after: Release) -> tuple[Manifest, Manifest]:
+    return Manifest.of(before.manifest), Manifest.of(after.manifest)
+
+
 def _examples(request: PageRequest, before: Release, after: Release) -> dict[str, Any]:
     """The records that differ, by file, with links to items; that they are too many, where they are."""
-    if comparison.is_large(before.manifest, after.manifest):
+    manifests = _manifests(before, after)
+    if comparison.is_large(*manifests):
         return {"is_large": True, "files": [], "raw_files": []}
     folders = (releasing.folder(before), releasing.folder(after))
     found = comparison.difference(*folders, (before.digest, after.digest))
@@ -125,7 +131,7 @@ def _examples(request: PageRequest, before: Release, after: Release) -> dict[str
         nearest = next((id for id in examples if id in listed), "")
         return nearest and explorer_url(after.project, example=nearest)
 
-    formats = [release_files.formats_of(release.manifest) for release in (before, after)]
+    formats = [manifest.every_format for manifest in manifests]
     files, raw_files = comparison.files(found, set(formats[0]) & set(formats[1]), address)
     return {
         "files": files,

@@ -22,9 +22,8 @@ from annotation.journeys.adjudicating import letters
 from annotation.models import Assignment, Batch, Item, Job, Person, Project, Release
 from annotation.public_ids import new_public_id
 from annotation.refusals import Refused
-from annotation.releases import release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
-from annotation.releases.task_records import agreement_of
+from annotation.releases.manifest import Manifest
 from annotation.releases.wordings import note_of
 from annotation.roles import Permission
 from annotation.studying import missing
@@ -207,9 +206,9 @@ def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 
 
 def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
-    manifest = release.manifest
-    formats = release_files.formats_of(manifest)
-    counts = manifest["counts"]
+    manifest = Manifest.of(release.manifest)
+    formats = manifest.every_format
+    counts = manifest.counts
     undecided = max(0, counts["items"] - counts["accepted"] - counts["excluded"])
     return {
         "release": release,
@@ -217,18 +216,14 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
         "manifest": manifest,
         "counts": counts,
         "undecided": counts.get("undecided_items", undecided),
-        "waiting": sum(one["reason"] == "undecided" for one in manifest["contradicted"]),
+        "waiting": sum(one["reason"] == "undecided" for one in manifest.contradicted),
         **_tables(request, release, [_format(name, manifest) for name in (*formats, "")]),
     }
 
 
-def _format(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _format(name: str, manifest: Manifest) -> dict[str, Any]:
     """The files of a format in a line; those of no format for "", with the manifest left out."""
-    sizes = [
-        file["bytes"]
-        for path, file in manifest["files"].items()
-        if release_files.format_of(path, manifest) == name
-    ]
+    sizes = [file["bytes"] for path, file in manifest.files.items() if manifest.format_of(path) == name]
     about = gettext("Sources, responses, decisions and data statement, from which all else follows.")
     if name:
         about = " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text)
@@ -246,13 +241,13 @@ MOST_STATISTICS = 12
 
 def _tables(request: PageRequest, release: Release, formats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The figures of the page: formats, files, sources, batches, agreement."""
-    manifest = release.manifest
-    files = sorted(manifest["files"].items())
+    manifest = Manifest.of(release.manifest)
+    files = sorted(manifest.files.items())
     lists = {
         "formats_table": record_tables.files_by_format(formats),
         "files_table": record_tables.files(files),
-        "sources_table": list_tables.released_sources(manifest["sources"]),
-        "batches_table": list_tables.released_batches(manifest["batches"]),
+        "sources_table": list_tables.released_sources(manifest.sources),
+        "batches_table": list_tables.released_batches(manifest.batches),
     }
     agreement = _agreement(release)
     figures = [*lists.values(), *(each for each in agreement.values() if isinstance(each, Figure))]
@@ -262,9 +257,11 @@ def _tables(request: PageRequest, release: Release, formats: Sequence[Mapping[st
 
 def _agreement(release: Release) -> dict[str, Any]:
     """Statistics with a value first; further ones, and those without a value, each in a table of their own."""
-    manifest = release.manifest
-    names = {batch["id"]: batch["name"] for batch in manifest["batches"]}
-    figures = [{**_figure(figure), "batch_name": names[figure["batch"]]} for figure in agreement_of(manifest)]
+    manifest = Manifest.of(release.manifest)
+    names = {batch["id"]: batch["name"] for batch in manifest.batches}
+    figures = [
+        {**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest.agreement_in_words()
+    ]
     defined = [figure for figure in figures if figure["value"] is not None]
     first = defined if len(defined) <= MOST_STATISTICS else _leading(defined)
     parts = {

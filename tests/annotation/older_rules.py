@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.releases import benchmark_files, release_files
+from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
 from tableqa.release_rules import under
 
@@ -14,9 +15,9 @@ from tableqa.release_rules import under
 def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     """Make a release one of older rules, and give its manifest."""
     manifest = release_files.read_manifest(folder)
-    formats = release_files.formats_of(manifest)
+    formats = Manifest.of(manifest).every_format
     for name in manifest["files"]:
-        if release_files.format_of(name, manifest):
+        if Manifest.of(manifest).format_of(name):
             (folder / name).unlink()
     if rules < 7:
         manifest["counts"] = {name: n for name, n in manifest["counts"].items() if name not in CURRENT_COUNTS}
@@ -28,7 +29,7 @@ def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:
     with under(rules):
         raw = release_files.load(folder)
         benchmark_files.write_derived(raw, formats, mix and mix["seed"])
-        release_files.write_beside(raw, manifest)
+        release_files.write_beside(raw, Manifest.of(manifest))
     manifest["files"] = release_files.describe(folder)
     _write(folder, manifest)
     return manifest

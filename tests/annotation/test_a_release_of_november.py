@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from statsmodels.stats import inter_rater
 
 from annotation.releases import benchmark_files, mixing, release_files, wordings
+from annotation.releases.manifest import Manifest, counted, figures
 from tableqa.canonical import digest
 
 KEPT = Path(__file__).parent / "release_of_november"
@@ -64,14 +65,14 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
         shutil.copy(KEPT / name, tmp_path / name)
     shutil.copy(KEPT / "manifest.json", tmp_path)
     raw = release_files.load(tmp_path)
-    benchmark_files.write_derived(raw, release_files.formats_of(manifest), manifest["mix"]["seed"])
+    benchmark_files.write_derived(raw, Manifest.of(manifest).every_format, manifest["mix"]["seed"])
     assert release_files.describe(tmp_path) == manifest["files"]
     # A release keeps its sentences; what is worked out again has them in today's wording.
     for figure in manifest["agreement"]:
         figure["note"] = wordings.note_of(figure["note"])
     again = {
-        "counts": release_files.counted(raw),
-        "agreement": release_files.figures(
+        "counts": counted(raw),
+        "agreement": figures(
             raw, [(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]]
         ),
         "contradicted": raw.contradicted,

@@ -28,6 +28,7 @@ from annotation.help import helping
 from annotation.journeys import adjudicating, perturbing, releasing
 from annotation.models import Batch, Release
 from annotation.releases import mixing, release_diff, release_files
+from annotation.releases.manifest import Manifest
 from annotation.releases.release_files import FORMATS
 from predictor.training.augment import read_release
 from tableqa import Example, Table
@@ -215,7 +216,7 @@ def records_of(folder: Path, format: str) -> Iterator[Record]:
     manifest = release_files.read_manifest(folder)
     names = {name: source for source, name in release_files.load(folder).datasets.items()}
     for name in manifest["files"]:
-        if release_files.format_of(name, manifest) != format or Path(name).suffix not in (".json", ".jsonl"):
+        if Manifest.of(manifest).format_of(name) != format or Path(name).suffix not in (".json", ".jsonl"):
             continue
         inner = name.removeprefix(f"{format}/")
         if inner.startswith(("training/", "prompts/", "data/")) and inner != "data/test.jsonl":

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.releases import benchmark_files, open_files, release_files
+from annotation.releases.manifest import Manifest
 from annotation.releases.open_files import OpenFiles
 from tests.annotation.test_exporting import changed_release
 
@@ -39,7 +40,7 @@ def test_a_release_of_many_sources_is_written_and_verified(tmp_path: Path, forma
         return [record, *({**record, name: f"source {number}"} for number in range(SOURCES))]
 
     folder = changed_release(tmp_path / "release", sources=of_many_sources)
-    raw, manifest = release_files.load(folder), {"format": format}
+    raw, manifest = release_files.load(folder), Manifest(format=format)
 
     benchmark_files.write_derived(raw, [format])
 

@@ -183,7 +183,7 @@ def test_a_project_counts_the_responses_that_its_release_counts(world: World) ->
 
     of_release = release.manifest["counts"]
     names = ("responses", "respondents", "answered_items")
-    assert [now.manifest["counts"][name] for name in names] == [of_release[name] for name in names]
+    assert [now.manifest.counts[name] for name in names] == [of_release[name] for name in names]
     sentence = "4 responses by 3 people on 2 items; 0 items accepted, 0 excluded."
     for study in (now, releasing.study_of(release, pictures=set())):
         assert sentence in [block.text for block in methods.blocks(study) if isinstance(block, Paragraph)]

@@ -11,6 +11,8 @@ from annotation import demo_world
 from annotation.journeys import adjudicating, setting_up
 from annotation.models import Project
 from annotation.releases import comparison, release_diff
+from annotation.releases.manifest import Manifest
+from annotation.releases.raw_records import read_manifest
 from annotation.studying import standing
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import released, restore
@@ -60,7 +62,7 @@ def test_a_copy_beside_its_original_matches_it_by_names_and_content(world: World
     found = release_diff.diff_releases(before, after)
     assert found.manifest == ("project: films -> restored",)
     assert [file.name for file in found.files] == ["DATA_STATEMENT.md"]  # which names the project
-    manifests = [json.loads((folder / "manifest.json").read_text("utf-8")) for folder in (before, after)]
+    manifests = [Manifest.of(read_manifest(folder)) for folder in (before, after)]
     pairs = comparison.agreement(*manifests)
     assert pairs
     assert all(pair.before and pair.is_equal for pair in pairs)

@@ -29,6 +29,7 @@ from annotation.models import (
 )
 from annotation.refusals import Refused
 from annotation.releases import release_files
+from annotation.releases.manifest import Manifest
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
@@ -180,7 +181,7 @@ def test_an_older_release_restores_what_it_has(db: None, tmp_path: Path) -> None
     restored = restore(OLD)
     checked = release_files.verify(OLD)
     assert (restored.annotations, restored.decisions) == (checked["annotations"], checked["decisions"])
-    formats = release_files.formats_of(release_files.read_manifest(OLD))
+    formats = Manifest.of(release_files.read_manifest(OLD)).every_format
     after = released(restored.project, tmp_path / "after", format=formats, mix=7)
     by_old_rules = tmp_path / "by-old-rules"
     shutil.copytree(after, by_old_rules)

@@ -18,6 +18,7 @@ from annotation.models import Release
 from annotation.refusals import Refused
 from annotation.releases import benchmark_files, release_diff, release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
+from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import FORMATS, Difference
 from predictor.training.augment import read_release
@@ -283,9 +284,7 @@ def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_the
     assert manifest["rules"] == RULES
     endings = {
         format: {
-            Path(name).suffix
-            for name in manifest["files"]
-            if release_files.format_of(name, manifest) == format
+            Path(name).suffix for name in manifest["files"] if Manifest.of(manifest).format_of(name) == format
         }
         for format in FORMATS
     }
@@ -300,7 +299,7 @@ def test_json_lines_of_our_own_formats_end_in_jsonl_and_those_of_papers_keep_the
 def test_a_release_by_the_rules_before_keeps_its_file_names(perturbed: World, tmp_path: Path) -> None:
     out = release(perturbed, tmp_path / "before", ("askew", "torr", "suc"), mix=7)
     before = made_by_rules(out, 5)
-    own = [name for name in before["files"] if release_files.format_of(name, before)]
+    own = [name for name in before["files"] if Manifest.of(before).format_of(name)]
     assert {Path(name).suffix for name in own} == {".json"}
     assert release_files.verify(out)["decisions"] == 3
     assert any("parts" in one.meta.get("lineage", {}) for one in READERS["askew"](out))

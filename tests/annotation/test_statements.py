@@ -14,6 +14,7 @@ from annotation.models import Assignment, Batch, Gold, Item, Membership, Person,
 from annotation.money import paying, statements
 from annotation.refusals import Refused
 from annotation.releases import methods, release_files
+from annotation.releases.manifest import Manifest
 from annotation.roles import Role
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, envelope
@@ -154,7 +155,7 @@ def test_hours_leave_gold_out_and_what_else_is_paid_adds_up_to_the_payment_sheet
 
     manifest["statement"]["hours"]["all"] += 0.01
     with pytest.raises(release_files.Difference, match=r"statement\.hours\.all"):
-        release_files._check_hours(manifest, of_records)
+        release_files._check_hours(Manifest.of(manifest), of_records)
 
 
 def test_the_statement_holds_the_guidelines_in_full_and_names_the_batch_of_each_figure(
@@ -215,7 +216,7 @@ def test_a_statement_of_the_first_form_is_made_as_it_was() -> None:
     assert "Guidelines, in full in `manifest.json`:" in text
     assert "Appendix" not in text
     assert "0.1 hours at work in all; of a person and day 0.0 (median) and 0.0 (longest)." in text
-    release_files._check_hours(manifest, 9.0)  # which claims nothing of them
+    release_files._check_hours(Manifest.of(manifest), 9.0)  # which claims nothing of them
 
 
 def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_forms(

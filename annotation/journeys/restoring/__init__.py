@@ -29,6 +29,7 @@ from annotation.money import statements
 from annotation.refusals import Refused, refuse
 from annotation.releases import checked_release, release_files
 from annotation.releases.checked_release import CheckedRelease
+from annotation.releases.manifest import Manifest
 from annotation.releases.release_files import Difference
 from annotation.written_pages import HiddenPages, Progress, require_empty
 from tableqa.language import Translated, shown
@@ -147,7 +148,7 @@ def _shown(title: str | Mapping[str, str]) -> str:
 
 
 def _write(pages: HiddenPages, folder: Path, by: Person | None, now: datetime, job: Job | None) -> Restored:
-    manifest = release_files.read_manifest(folder)
+    manifest = Manifest.of(release_files.read_manifest(folder))
     contents = Decisions(pages, folder, manifest, by, now)
     for write in (
         contents.write_people,
@@ -162,7 +163,7 @@ def _write(pages: HiddenPages, folder: Path, by: Person | None, now: datetime, j
         contents.write_tries,
     ):
         write()
-    decided = manifest["counts"]
+    decided = manifest.counts
     unused = Example.objects.filter(source__project=pages.project, parent=None, items=None, derived=None)
     restored = Restored(
         project=pages.project,
@@ -180,18 +181,17 @@ def _write(pages: HiddenPages, folder: Path, by: Person | None, now: datetime, j
 
 def _publish(
     pages: HiddenPages,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     by: Person | None,
     now: datetime,
     job: Job | None,
     restored: Restored,
 ) -> None:
     """Make all pages visible, with what the next release of the project starts with, and its data statement."""
-    project, mix, purpose = pages.project, manifest["mix"], manifest.get("purpose")
-    options: dict[str, Any] = {"formats": release_files.formats_of(manifest)}
-    options |= {"mix": mix["seed"]} if mix else {}
-    options |= {"purpose": purpose} if purpose else {}
-    stated = manifest.get("statement", {})
+    project, stated = pages.project, manifest.statement
+    options: dict[str, Any] = {"formats": manifest.every_format}
+    options |= {"mix": manifest.mix["seed"]} if manifest.mix else {}
+    options |= {"purpose": manifest.purpose} if manifest.purpose else {}
     statement = {**stated.get("said", {}), statements.RESTORED: stated.get("pay")}
     with pages.page():
         Source.objects.filter(project=project).update(ready_at=now)

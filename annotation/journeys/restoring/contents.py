@@ -32,6 +32,7 @@ from annotation.models import (
 from annotation.public_ids import new_public_id
 from annotation.quality import guidance
 from annotation.releases import automatic, provenances, release_files
+from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.release_files import MANIFEST, TRIES, Difference
 from annotation.releases.task_records import definition_of
@@ -86,7 +87,7 @@ class Contents:
     """A checked release and the empty project that it goes to: records, ids, and the keys of what is written already."""
 
     def __init__(
-        self, pages: HiddenPages, folder: Path, manifest: Record, by: Person | None, now: datetime
+        self, pages: HiddenPages, folder: Path, manifest: Manifest, by: Person | None, now: datetime
     ) -> None:
         self.pages, self.project = pages, pages.project
         self.folder, self.manifest, self.by, self.now = folder, manifest, by, now
@@ -125,7 +126,7 @@ class Contents:
         """Whether an id of the release exists on this server."""
         outcomes = (outcome for record in self.records(DECISIONS) for outcome in record["outcomes"])
         taken: tuple[tuple[Any, Iterator[str]], ...] = (
-            (Batch, (batch["id"] for batch in self.manifest["batches"])),
+            (Batch, (batch["id"] for batch in self.manifest.batches)),
             (Item, iter(self.item_records)),
             (Annotation, (record["id"] for record in self.records(ANNOTATIONS))),
             (Outcome, (outcome["id"] for outcome in outcomes)),
@@ -228,7 +229,7 @@ class Contents:
             lines[key].add(record["kind"])
             if record.get("cells"):
                 marks[key] = record["cells"]
-        for described in (self.manifest["automatic"] or {}).get("runs", []):
+        for described in (self.manifest.automatic or {}).get("runs", []):
             kinds, sources = set(described["kinds"]), described["sources"]
             keys = {
                 key: self.examples[key]
@@ -310,7 +311,7 @@ class Contents:
         optional = ("resolve", "loop_model", "loop_revision", "model_accuracy")
         _ = self.has_new_ids, self.first_at  # these read all records, which takes longer than a page may
         with self.pages.page():
-            for number, described in enumerate(self.manifest["batches"]):
+            for number, described in enumerate(self.manifest.batches):
                 at, help = self.now + timedelta(microseconds=number), described.get("help", {})
                 batch = self.batches[described["id"]] = Batch.objects.create(
                     public_id=self.id_of(described["id"]),
@@ -328,12 +329,12 @@ class Contents:
                 )
                 for states in (("", "planned"), ("planned", "open"), ("open", "paused")):
                     events.log(batch, *states, by=self.by, now=at)
-            for described in self.manifest["batches"]:
+            for described in self.manifest.batches:
                 if described["feeds_from"] in self.batches:
                     fed = self.batches[described["id"]]
                     fed.feeds_from = self.batches[described["feeds_from"]]
                     fed.save(update_fields=["feeds_from"])
-            for version in self.manifest["guidelines"]:
+            for version in self.manifest.guidelines:
                 Guidelines.objects.create(
                     project=self.project,
                     task_type=version["type"],

@@ -175,7 +175,7 @@ class Responses(Contents):
         guidelines = {
             (row.task_type, row.number): row.pk for row in Guidelines.objects.filter(project=self.project)
         }
-        types = {batch["id"]: batch["type"] for batch in self.manifest["batches"]}
+        types = {batch["id"]: batch["type"] for batch in self.manifest.batches}
         self.pages.insert(Assignment, _ASSIGNMENT, self._assignments(work))
         self.pages.insert(
             Annotation,

@@ -1,6 +1,5 @@
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,9 @@ from annotation.journeys import releasing
 from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person, Release
-from annotation.releases import hub_upload, release_files
+from annotation.releases import hub_upload
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
+from annotation.releases.manifest import Manifest
 from annotation.releases.provenances import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.studying import missing
@@ -95,13 +95,14 @@ class Command(RefusingCommand):
             by=None,
             now=timezone.now(),
         )
-        counts = release.manifest["counts"]
+        manifest = Manifest.of(release.manifest)
+        counts = manifest.counts
         self.stdout.write(
             f"{release.name}: {counts['responses']} responses by {counts['respondents']} people, "
-            f"{counts['accepted']} items accepted, {counts['excluded']} excluded, {_automatic(release.manifest)}"
-            f"{len(release.manifest['files'])} files in {options['out']}."
+            f"{counts['accepted']} items accepted, {counts['excluded']} excluded, {_automatic(manifest)}"
+            f"{len(manifest.files)} files in {options['out']}."
         )
-        there = {release_files.format_of(name, release.manifest) for name in release.manifest["files"]}
+        there = set(map(manifest.format_of, manifest.files))
         for format in release.formats:
             if LOSSES[format]:
                 self.stdout.write(f"{format}: {LOSSES[format]} The raw records have them.")
@@ -109,11 +110,11 @@ class Command(RefusingCommand):
                 self.stdout.write(
                     f"There is no benchmark file: the format {format} has no record for the data of this project."
                 )
-        reasons = Counter(one["reason"] for one in release.manifest["contradicted"] if one["left_out"])
+        reasons = Counter(one["reason"] for one in manifest.contradicted if one["left_out"])
         if reasons:
             why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
             self.stdout.write(f"Left out of the benchmark: {why}. The manifest lists them.")
-        if mix := release.manifest["mix"]:
+        if mix := manifest.mix:
             refused = ", ".join(f"{number} {reason}" for reason, number in mix["refused"].items())
             self.stdout.write(f"{mix['made']} mixes created, {refused or 'none'} rejected.")
         if repository is not None:
@@ -153,8 +154,8 @@ LEFT_OUT = {
 }
 
 
-def _automatic(manifest: Mapping[str, Any]) -> str:
-    made = release_files.made_by_programs(manifest)
+def _automatic(manifest: Manifest) -> str:
+    made = manifest.automatic_perturbations
     return f"{made} automatic perturbations, " if made else ""
 
 

@@ -1,0 +1,298 @@
+"""The manifest of a release: each field is declared once, in `Manifest`.
+
+A declaration has the meaning of a field and how its value is computed when a release is written. Writing, reading,
+verifying and the table of docs/reference/release-format.md follow. A new field is optional (`absent`), or has the rules
+from which on releases have it (`since`): earlier releases verify without it.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from annotation.models import Batch, Release
+from annotation.money import statements
+from annotation.quality import agreement
+from annotation.quality.label_texts import of_figure
+from annotation.releases import mixing, provenances
+from annotation.releases.benchmark_files import is_benchmark, mixed, perturbed_counts
+from annotation.releases.raw_records import LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
+from annotation.releases.task_records import task_of_record
+from tableqa.release_rules import RULES
+
+Record = dict[str, Any]
+REQUIRED: Final = object()
+RULES_OF_CURRENT_COUNTS = 7
+RULES_OF_UNVERIFIED = 9
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the fields of a manifest are computed from.
+
+    batches                    those of the release
+    guidelines, runs, waivers  as the manifest has them
+    until                      the time of the last event in the release
+    """
+
+    release: Release
+    raw: Raw
+    batches: Sequence[Batch]
+    guidelines: list[Record]
+    runs: list[Record]
+    waivers: list[Record]
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What is declared of a field.
+
+    meaning  for the reference page
+    value    computes the field when a release is written
+    absent   the value in a release without the field; a field without it is required
+    since    the rules from which on releases have the field
+    layout   the only layout with the field, if not both
+    """
+
+    meaning: str
+    value: Callable[[Contents], Any]
+    absent: Any = REQUIRED
+    since: int = 1
+    layout: int | None = None
+
+    @property
+    def is_required(self) -> bool:
+        return self.absent is REQUIRED
+
+    def is_in(self, layout: int, rules: int) -> bool:
+        """Whether releases of this layout and these rules may have the field."""
+        return self.layout in (None, layout) and self.since <= rules
+
+
+def declared(meaning: str, value: Callable[[Contents], Any], **more: Any) -> Any:
+    """A field of `Manifest` (`Declaration`)."""
+    declaration = Declaration(meaning, value, **more)
+    return dataclasses.field(
+        default_factory=lambda: None if declaration.is_required else declaration.absent,
+        metadata={"declaration": declaration},
+    )
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a release says of itself."""
+
+    layout: int = declared(
+        "1 for one format, 2 for several",
+        lambda contents: LAYOUT if len(contents.release.formats) == 1 else LAYOUT_OF_FORMATS,
+    )
+    rules: int = declared(
+        f"version of the rules that derive benchmark files and figures from the raw records: {RULES}. Releases without "
+        "this field use rules 1",
+        lambda contents: contents.raw.rules,
+        absent=1,
+    )
+    format: str = declared(
+        "`askew`, `freb_tqa`, `robut`, `lftqa`, `torr`, `suc` or `hf`",
+        lambda contents: contents.release.format,
+        layout=LAYOUT,
+    )
+    formats: list[str] = declared(
+        "instead of `format`: two or more of them, in this order",
+        lambda contents: contents.release.formats,
+        layout=LAYOUT_OF_FORMATS,
+    )
+    project: str = declared("the project's short name", lambda contents: contents.release.project.slug)
+    sources: list[Record] = declared(
+        "the source records of `sources.jsonl`: licence, credit, checksums",
+        lambda contents: [record for _, record in sorted(contents.raw.sources.items())],
+    )
+    batches: list[Record] = declared(
+        "`id`, `name`, `type`, `version`, `variant`, `settings`, `settings_digest`, `overlap`, `seed`, `feeds_from` (a "
+        "batch id or null). Optional: `definition`, of a [task type of the project](project-task-types.md), with the "
+        "`response_schema` of its responses; `places`, the highest number of a planned slot with a response, if it is "
+        "above the overlap (people joined a batch for everyone, or the overlap was changed); `resolve`, the decision "
+        "rule if it is not the default; `help`: `shown`, `from`, `unhelped`; with a model, the fields below "
+        "[`tries.jsonl`](#triesjsonl)",
+        lambda contents: list(contents.raw.batches.values()),
+    )
+    guidelines: list[Record] = declared(
+        "`type`, `number`, `text` of every version that annotations were made under",
+        lambda contents: contents.guidelines,
+    )
+    statement: Record = declared(
+        "the counted part of the [data statement](#data-statement), and the answers of managers",
+        lambda contents: statements.counted(
+            contents.release.project,
+            contents.batches,
+            watermark=contents.release.watermark,
+            until=contents.until,
+        ),
+        absent={},
+    )
+    counts: dict[str, int] = declared(
+        "of current responses (the newest revision of a person to an item, unless withdrawn; from rules 7 on): "
+        "`responses`, `respondents`, `answered_items`, `undecided_items` (answered, without a decision). Of all "
+        "revisions, withdrawn ones included: `annotations`, `annotators`, `simulated_annotators`, `items`. Of "
+        "decisions: `accepted`, `excluded`, `adjudicated`, `outcomes`, `contradicted`",
+        lambda contents: counted(contents.raw),
+    )
+    agreement: list[Record] = declared(
+        "one record per batch, measure and statistic, below",
+        lambda contents: figures(contents.raw, exact=True),
+    )
+    mix: Record | None = declared(
+        "null, or for composed perturbations (`askew`: `mix.jsonl`, `robut`: `{reader}_{split}_combined.json`): "
+        "`seed`, `made`, `refused` (reason → number)",
+        lambda contents: mixes(contents.raw, contents.release.mix_seed),
+    )
+    automatic: Record | None = declared(
+        "null, or for automatic perturbations: `runs` (`sources`, `kinds`, `seeds`, `choice`), and `counts` (kind → "
+        "`made`, `no_op` by reason, `refused` by code)",
+        lambda contents: (
+            {"runs": contents.runs, "counts": perturbed_counts(contents.raw)} if contents.runs else None
+        ),
+    )
+    waivers: list[Record] = declared(
+        "released outcomes that break their contract under the current checks: `outcome`, `reason`, `violations`. A "
+        "release is refused if such an outcome has no waiver, or if a waiver names any other outcome",
+        lambda contents: contents.waivers,
+    )
+    contradicted: list[Record] = declared(
+        "examples whose answer people contradicted later, below: `source`, `id`, `reason`, `item` (of the decision), "
+        "`left_out`",
+        lambda contents: contents.raw.contradicted,
+    )
+    unverified: list[Record] | None = declared(
+        "only with the purpose `evaluation`: the unverified examples by a machine, and examples made from them: "
+        "`source`, `id`. They are in no benchmark file",
+        lambda contents: unverified(contents.raw),
+        absent=None,
+        since=RULES_OF_UNVERIFIED,
+    )
+    purpose: str = declared(
+        "`training` or `evaluation`; absent if the release has no purpose ([proposals](crafting.md))",
+        lambda contents: contents.release.purpose,
+        absent="",
+    )
+    files: dict[str, Record] = declared(
+        "path → `sha256`, `bytes`, `records` of every other file",
+        lambda contents: {},  # set when all of them are written
+    )
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Manifest":
+        """The manifest that a release has as JSON. `faults` says what is wrong with its fields."""
+        return cls(**{name: record[name] for name in DECLARATIONS if name in record})
+
+    @classmethod
+    def of_contents(cls, contents: Contents) -> "Manifest":
+        """The manifest of a release that is written, without its files."""
+        layout = DECLARATIONS["layout"].value(contents)
+        has_field = {name: field for name, field in DECLARATIONS.items() if field.layout in (None, layout)}
+        return cls(**{name: field.value(contents) for name, field in has_field.items()})
+
+    def record(self) -> Record:
+        """The manifest as JSON, without optional fields that are absent."""
+        return {
+            name: value
+            for name, field in DECLARATIONS.items()
+            if field.is_in(self.layout, self.rules) and (value := getattr(self, name)) != field.absent
+        }
+
+    @property
+    def every_format(self) -> list[str]:
+        """The formats of a release of either layout."""
+        return list(self.formats or [self.format])
+
+    def format_of(self, path: str) -> str:
+        """The format that a file of the release belongs to; "" for raw records and the data statement."""
+        if not is_benchmark(path):
+            return ""
+        return self.format or path.partition("/")[0]
+
+    @property
+    def automatic_perturbations(self) -> int:
+        """How many automatic perturbations the release has."""
+        return sum(of_kind["made"] for of_kind in self.automatic["counts"].values()) if self.automatic else 0
+
+    def agreement_in_words(self) -> list[Record]:
+        """The figures of agreement, with the texts of their measures (`annotation.quality.label_texts`)."""
+        tasks = {batch["id"]: task_of_record(batch) for batch in self.batches if "definition" in batch}
+        return [
+            of_figure(tasks[figure["batch"]], figure) if figure["batch"] in tasks else dict(figure)
+            for figure in self.agreement
+        ]
+
+
+DECLARATIONS: Final[Mapping[str, Declaration]] = {
+    field.name: field.metadata["declaration"] for field in dataclasses.fields(Manifest)
+}
+"""The declarations of the fields, by name."""
+
+
+def faults(record: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the fields of a manifest as JSON: which are missing, and which are not declared."""
+    layout, rules = record["layout"], record.get("rules", 1)
+    names = {name for name, field in DECLARATIONS.items() if field.is_in(layout, rules)}
+    for name in sorted(record.keys() | names):
+        if name not in names:
+            yield f"the field {name!r} is not one of a manifest"
+        elif name not in record and DECLARATIONS[name].is_required:
+            yield f"the field {name!r} is missing"
+
+
+# -- values -----------------------------------------------------------------------------------------
+
+
+def figures(
+    raw: Raw, only: Collection[tuple[str, str, str]] | None = None, *, exact: bool = False
+) -> list[dict[str, Any]]:
+    """Agreement of every batch from the raw responses: newest revisions, planned places.
+
+    `only` names figures (batch, measure, statistic): a release made when kinds had fewer statistics is held to its own.
+    With `exact`, each has its value and its interval in full precision as well.
+    """
+    figures_of_batches = []
+    for batch in raw.batches:
+        for tally in tallies(raw, batch):
+            for statistic in agreement.named(tally.measure):
+                if only is None or (batch, tally.measure.name, statistic) in only:
+                    given = tally.agreement(statistic)
+                    figure = {"batch": batch, **agreement.rounded(tally.measure, statistic, given).to_dict()}
+                    full = {"value": given.value, "low": given.low, "high": given.high}
+                    figures_of_batches.append({**figure, "exact": full} if exact else figure)
+    return figures_of_batches
+
+
+def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
+    """The ratings of a batch by measure."""
+    task = task_of_record(raw.batches[batch])
+
+    @lru_cache(maxsize=RESPONSES_KEPT)
+    def restored(text: str) -> Any:
+        return agreement.stored(task, json.loads(text))
+
+    rows = ((item, annotator, restored(said)) for item, annotator, said in raw.blind(batch))
+    return agreement.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
+
+
+def counted(raw: Raw) -> dict[str, int]:
+    """How much of what there is: the manifest's counts."""
+    current = raw.current_counts() if raw.rules >= RULES_OF_CURRENT_COUNTS else {}
+    return {**raw.counts(), **current, "contradicted": len(raw.contradicted)}
+
+
+def unverified(raw: Raw) -> list[Record] | None:
+    """The unverified examples that a release for evaluation lists; None in other releases."""
+    is_listed = raw.purpose == provenances.EVALUATION and raw.rules >= RULES_OF_UNVERIFIED
+    return raw.unverified if is_listed else None
+
+
+def mixes(raw: Raw, seed: int | None) -> Record | None:
+    """What the manifest says of mixes; None without a seed."""
+    return mixing.summary(mixed(raw, seed), seed) if seed is not None else None
