@@ -1,35 +1,26 @@
-"""A benchmark out: raw records up to one event, what follows from them, and a manifest.
+"""Releases: planned up to an event, written, packed and shown; and the methods appendix.
 
-A release is bounded by a watermark: the last event of the project when it began. Before anything is
-read, transactions that were writing then are waited for (`events.wait_for_writers`), so that nothing
-below the watermark can appear later; nobody waits for the release. From there on only immutable rows
-are read; nothing in the files depends on when, where or under which name the release is made, so the
-same data gives the same bytes.
+A release is bounded by a watermark: the last event of the project when it began. Before anything is read, transactions
+that were writing then are waited for (`events.wait_for_writers`), so that nothing below the watermark can appear later;
+nobody waits for the release.
 """
 
-import itertools
 import shutil
 import zipfile
-from array import array
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, NotRequired, TypedDict, Unpack
+from typing import Any, NoReturn, NotRequired, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
-from django.utils.translation import ngettext
 
 from annotation import by_key, events, jobs
-from annotation.bulk import among
-from annotation.by_key import PAGE
-from annotation.help import helping, tries
 from annotation.models import (
     Annotation,
     Assignment,
@@ -37,38 +28,27 @@ from annotation.models import (
     Decision,
     Event,
     Example,
-    Guidelines,
     Item,
     Job,
-    Membership,
     Outcome,
     Person,
-    PerturbationRun,
     Project,
     Release,
-    SentBack,
-    Source,
-    StoredTable,
 )
 from annotation.money import statements
 from annotation.public_ids import new_public_id
 from annotation.quality import snapshots
 from annotation.refusals import refuse, require_storable
-from annotation.releases import automatic, benchmark_files, mixing, provenances, release_files
-from annotation.releases.manifest import Contents, Manifest
+from annotation.releases import benchmark_files, mixing, provenances, release_files, release_writer
+from annotation.releases.manifest import Manifest
 from annotation.releases.methods import Study
 from annotation.releases.raw_records import excluded
 from annotation.releases.release_files import FORMATS
-from annotation.work import lineage
-from tableqa.canonical import canonical, digest
-from tableqa.on_disk import Shelf, Sorted
+from tableqa.canonical import digest
 from tableqa.perturbations import PERTURBATIONS
-from tableqa.readers.report import for_release
 from tableqa.release_rules import RULES
 
 Record = dict[str, Any]
-TABLES = 100
-"""Source tables that are in memory at once."""
 LONGEST_NAME = 80
 LEVEL = 3
 """How hard archives are packed: records of one table stand together, and zlib's usual 6 takes more than twice as long."""
@@ -242,7 +222,7 @@ def _require_free_name(project: Project, name: str, terms: Mapping[str, Any], wa
     before = (earlier.formats, earlier.mix_seed, earlier.purpose)
     now = (terms["formats"], terms.get("mix"), terms.get("purpose", ""))
     new = Annotation.objects.filter(
-        assignment__batch__in=_batches(Release(project=project, watermark=watermark)),
+        assignment__batch__in=release_writer.batches_of(Release(project=project, watermark=watermark)),
         assignment__item__is_gold=False,
         event_id__gt=earlier.watermark,
     )
@@ -327,7 +307,7 @@ def _formats(chosen: Sequence[str], mix: int | None) -> list[str]:
 
 def _require_finished_runs(project: Project, watermark: int) -> None:
     """Refuse where people judged an automatic perturbation that no finished run makes: no release could make it again."""
-    runs = _finished(project, watermark)
+    runs = release_writer.finished_runs(project, watermark)
     judged = Example.objects.automatic().filter(
         items__batch__project=project, items__assignments__annotations__event_id__lte=watermark
     )
@@ -335,7 +315,7 @@ def _require_finished_runs(project: Project, watermark: int) -> None:
     for parent, kind, seed in by_key.fields(judged.distinct(), "parent_id", "perturbation", "seed"):
         any_seed = not PERTURBATIONS[kind].seeded
         if not any(
-            kind in run.kinds and (any_seed or seed in run.seeds) and _holds(run.chosen, parent)
+            kind in run.kinds and (any_seed or seed in run.seeds) and release_writer.holds(run.chosen, parent)
             for run in runs
         ):
             kinds[kind] = kinds.get(kind, 0) + 1
@@ -385,7 +365,7 @@ def write_release(
 def _write_release(
     release: Release, part: Path, target: Path, packed: bool, progress: Callable[[int, int], None]
 ) -> Release:
-    manifest = write_files(release, part, progress)
+    manifest = release_writer.write_files(release, part, progress)
     whole = digest(manifest)
     earlier = Release.objects.filter(
         project=release.project, name=release.name, ready_at__isnull=False
@@ -445,7 +425,7 @@ def _pack(source: Path, target: Path) -> None:
 def changed_items(release: Release) -> QuerySet[Decision]:
     """The decisions of a release that created changed examples, in the order in which they were made."""
     outcomes = changed_outcomes(release).filter(decision=OuterRef("pk"))
-    batches = _batches(release)
+    batches = release_writer.batches_of(release)
     decisions = Decision.objects.filter(
         Exists(outcomes), item__batch__in=batches, event_id__lte=release.watermark
     )
@@ -500,7 +480,7 @@ def study_now(
     Agreement comes from the snapshots of the pages; of batches whose snapshot is being computed, it is left out.
     """
     release = Release(project=project, watermark=_watermark(project))
-    batches = _batches(release)
+    batches = release_writer.batches_of(release)
     fields = ("name", "reader", "split", "licence", "citation", "url")
     sources = project.sources.ready().order_by("name", "pk").values(*fields)
     decided = Decision.objects.filter(item__batch__in=batches, item__is_gold=False)
@@ -515,8 +495,8 @@ def study_now(
         rules=RULES,
         project=project.slug,
         sources=[dict(one) for one in {one["name"]: one for one in sources}.values()],
-        batches=[_batch(release, batch) for batch in batches],
-        guidelines=_guidelines(release, batches),
+        batches=[release_writer.batch_record(release, batch) for batch in batches],
+        guidelines=release_writer.guidelines_of(release, batches),
         statement=statements.counted(project, batches, watermark=release.watermark, until=now),
         counts=_counts_now(batches, decided),
         agreement=figures,
@@ -561,556 +541,6 @@ def _zipped(part: Path) -> Path:
     return part.with_name(f"{part.name}.zip")
 
 
-# -- the files --------------------------------------------------------------------------------------
-
-
-def write_files(release: Release, out: Path, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """Raw records, derived files and manifest into an empty folder; returns the manifest."""
-    batches = _batches(release)
-    described = [_batch(release, batch) for batch in batches]
-    items = _items(batches)
-    steps = 2 * len(items) + 1
-    runs = _runs(release)
-    has_work = _opened(release).exists()
-    imported = () if has_work or runs else _imported(release)
-    done = 0
-
-    def counted(lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-        nonlocal done
-        for number, line in lines:
-            done += number
-            progress(done, steps)
-            yield line
-
-    raw = release_files.write_raw(
-        out,
-        {"rules": RULES, "batches": described, "purpose": release.purpose},
-        sources=_sources(release, items, runs, imported),
-        annotations=counted(_annotations(release, batches, items)),
-        decisions=counted(_decisions(release, batches, items)),
-    )
-    if runs:
-        # Before anything is made of the records: people may have judged automatic perturbations, too.
-        release_files.write_records(out / automatic.LINES, _perturbed(runs))
-    if has_work and not raw.decisions and not raw.annotations and not runs:
-        refuse("nothing_to_release", "There are no annotations to release yet.")
-    proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
-    if (first := next(proposed, None)) is not None:
-        release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
-    gate = benchmark_files.Gate(waived=release.waivers)
-    benchmark_files.write_derived(raw, release.formats, release.mix_seed, gate)
-    waivers = _waivers(release, gate.broken)
-    tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
-    if (first := next(tried, None)) is not None:
-        release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
-    contents = Contents(
-        release=release,
-        raw=raw,
-        batches=batches,
-        guidelines=_guidelines(release, batches),
-        runs=[_run(run) for run in runs],
-        waivers=waivers,
-        until=_moment(release.watermark),
-    )
-    manifest = Manifest.of_contents(contents)
-    release_files.write_beside(raw, manifest)
-    record = replace(manifest, files=release_files.describe(out)).record()
-    (out / release_files.MANIFEST).write_text(canonical(record) + "\n", encoding="utf-8", newline="\n")
-    progress(steps, steps)
-    return record
-
-
-def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> list[dict[str, Any]]:
-    """The waivers as the manifest has them. Raises Refused(contract_broken) where an outcome is not waived.
-
-    A waiver of what breaks nothing is refused (invalid_request): its id is likely a slip of the pen for another's.
-    """
-    left = sorted(broken.keys() - release.waivers.keys())
-    if left:
-        named = "; ".join(f"{id}: {broken[id][0]['message']}" for id in left[:10])
-        more = f" and {len(left) - 10} more" if len(left) > 10 else ""
-        refuse(
-            "contract_broken",
-            ngettext(
-                "{number} accepted outcome breaks its contract. Waive it with a reason, "
-                "which is published (--waive ID=REASON, or on the page). {named}",
-                "{number} accepted outcomes break their contract{more}. Waive each one with a reason, "
-                "which is published (--waive ID=REASON, or on the page). {named}",
-                len(left),
-            ).format(number=len(left), more=more, named=named),
-        )
-    if idle := sorted(release.waivers.keys() - broken.keys()):
-        refuse(
-            "invalid_request",
-            "{value} needs no waiver: no accepted outcome with this id breaks its contract. "
-            "Correct the id or remove the waiver.",
-            value=", ".join(idle[:10]),
-        )
-    return [{"outcome": id, "reason": release.waivers[id], "violations": broken[id]} for id in sorted(broken)]
-
-
-def _moment(watermark: int) -> datetime:
-    """When the last event that counts took place; long ago where there is none."""
-    at = Event.objects.filter(pk=watermark).values_list("at", flat=True).first()
-    return at or datetime.min.replace(tzinfo=UTC)
-
-
 def _watermark(project: Project) -> int:
     """The last event that counts. Events below it may still be under way: `write_release` waits for them."""
     return int(Event.objects.filter(project=project).aggregate(last=Max("pk"))["last"] or 0)
-
-
-def _batches(release: Release) -> list[Batch]:
-    batches = _opened(release).filter(purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
-    return list(batches.select_related("feeds_from", "definition").order_by("pk"))
-
-
-def _opened(release: Release) -> QuerySet[Batch]:
-    """Every batch that was opened up to the watermark, whatever it is for."""
-    events = Event.objects.filter(
-        project=release.project, pk__lte=release.watermark, thing="batch", after="open"
-    )
-    return Batch.objects.filter(pk__in=events.values("thing_id"))
-
-
-def _batch(release: Release, batch: Batch) -> dict[str, Any]:
-    return {
-        "id": batch.public_id,
-        "name": batch.name,
-        "type": batch.task_type,
-        **({"definition": batch.definition.task().published()} if batch.definition else {}),
-        "version": batch.version,
-        "variant": batch.variant,
-        "settings": batch.settings,
-        "settings_digest": batch.settings_digest,
-        "overlap": batch.overlap,
-        **({"places": places} if (places := _planned(release, batch)) > batch.overlap else {}),
-        **({"resolve": batch.resolve} if batch.resolve else {}),
-        "seed": batch.seed,
-        "feeds_from": batch.feeds_from.public_id if batch.feeds_from else None,
-        **(
-            {"loop_model": batch.loop_model, "loop_revision": batch.loop_revision} if batch.loop_model else {}
-        ),
-        **({"model_accuracy": batch.model_accuracy} if batch.model_accuracy else {}),
-        **(
-            {"help": {"shown": batch.help, "from": batch.help_from, "unhelped": batch.unhelped}}
-            if batch.help
-            else {}
-        ),
-    }
-
-
-def _planned(release: Release, batch: Batch) -> int:
-    """The highest number of a planned place that somebody's response sits on.
-
-    It is beyond the overlap where people came later to a batch for everybody, and where the overlap was changed.
-    """
-    kept = Annotation.objects.filter(assignment__batch=batch, event_id__lte=release.watermark)
-    of_people = kept.filter(assignment__place__added=False, assignment__item__is_gold=False)
-    return int(of_people.aggregate(most=Max("assignment__place__number"))["most"] or 0)
-
-
-def _items(batches: Sequence[Batch]) -> Sorted:
-    """The items of the batches in the order of release: batch, source, example id, the item's key.
-
-    Behind these its public id, and of its example what `_named` gives from the key on.
-    """
-    items = Sorted(9, key=4)
-    rows = Item.objects.filter(batch__in=batches, is_gold=False)
-    names = ("batch_id", "example__source__name", "example__external_id", "pk", "public_id", "example_id")
-    beside = ("example__parent_id", "example__stored_table__digest", "example__source_id")
-    items.update(by_key.fields(rows, *names, *beside))
-    return items
-
-
-def _runs(release: Release) -> list[PerturbationRun]:
-    """The runs of automatic perturbations that were through at the watermark, in their order."""
-    return _finished(release.project, release.watermark)
-
-
-def _finished(project: Project, watermark: int) -> list[PerturbationRun]:
-    """The runs that were through at an event, in their order; what each has chosen as an array, which is small."""
-    found = PerturbationRun.objects.filter(project=project, event_id__lte=watermark)
-    runs = list(found.prefetch_related("sources").order_by("event_id"))
-    for run in runs:
-        run.chosen = array("q", run.chosen)
-    return runs
-
-
-def _run(run: PerturbationRun) -> dict[str, Any]:
-    sources = sorted({source.name for source in run.sources.all()})
-    return {"sources": sources, "kinds": run.kinds, "seeds": run.seeds, "choice": run.choice}
-
-
-def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
-    """The raw line of every automatic perturbation, by source and original; what two runs ask for counts once."""
-    wanted: Shelf[int, int] = Shelf()
-    for run in runs:
-        for pk in run.chosen:
-            wanted[pk] = 1
-    for page in _named(wanted, Sorted(6, key=3)).pages(PAGE):
-        examples = Example.objects.select_related("source", "stored_table").in_bulk(
-            [pk for _, _, pk, *_ in page]
-        )
-        for source, _, pk, *_ in page:
-            seen: set[tuple[str, int]] = set()
-            row = examples[pk]
-            for run in runs:
-                if _holds(run.chosen, pk):
-                    instances = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
-                    seen.update((of.kind, of.seed) for of in instances)
-                    yield from automatic.lines(source, row.example(), instances, lineage.marks(run, row))
-
-
-def _holds(ordered: Sequence[int], key: int) -> bool:
-    place = bisect_left(ordered, key)
-    return place < len(ordered) and ordered[place] == key
-
-
-def _named(keys: Iterable[int], items: Sorted) -> Sorted:
-    """The examples with these keys as (source, id, key, parent, digest of the table, source's key), beside those there."""
-    for chunk in by_key.pages(keys):
-        rows = Example.objects.filter(among("pk", chunk))
-        items.update(
-            rows.values_list(
-                "source__name", "external_id", "pk", "parent_id", "stored_table__digest", "source_id"
-            )
-        )
-    return items
-
-
-def _imported(release: Release) -> Iterator[int]:
-    """The keys of every original that was imported up to the watermark: what a project without work consists of."""
-    ready = Event.objects.filter(
-        project=release.project, pk__lte=release.watermark, thing="source", after="ready"
-    )
-    rows = Example.objects.originals().filter(source__in=ready.values("thing_id"))
-    return (pk for (pk,) in by_key.fields(rows, "pk"))
-
-
-def _sources(
-    release: Release, items: Sorted, runs: Sequence[PerturbationRun], imported: Iterable[int]
-) -> Iterator[dict[str, Any]]:
-    """Sources with licence and credit, then items, tables, and the original examples that everything rests on."""
-    used = Sorted(6, key=3)
-    used.update(items.distinct(1, 2, 5, 6, 7, 8))
-    for run in runs:
-        _named(run.chosen, used)
-    _named(imported, used)
-    by_name: dict[str, dict[str, Any]] = {}
-    sources = [pk for (pk,) in used.distinct(5)]
-    for source in sorted(Source.objects.filter(pk__in=sources), key=lambda source: (source.name, source.pk)):
-        record = by_name.setdefault(
-            source.name,
-            {
-                "kind": "source",
-                "name": source.name,
-                "reader": source.reader,
-                "split": source.split,
-                "licence": source.licence,
-                "citation": source.citation,
-                "url": source.url,
-                "checksums": [],
-            },
-        )
-        # A source that was restored from a release stands for all imports of its name.
-        record["checksums"] += source.how.get("checksums", [source.checksum])
-        if reports := source.how.get("reports"):  # imports of earlier versions have none
-            record["reports"] = [*record.get("reports", []), *map(for_release, reports)]
-    yield from by_name.values()
-    yield from _item_records(release, items)
-    for page in by_key.in_lists(used.distinct(4), TABLES):
-        rows = StoredTable.objects.filter(digest__in=[digest_of for (digest_of,) in page])
-        for digest_of, content in sorted(rows.values_list("digest", "content")):
-            yield {"kind": "table", "digest": digest_of, "content": content}
-    for chunk in by_key.pages(_originals(used)):
-        found = {
-            pk: fields
-            for pk, *fields in Example.objects.filter(among("pk", chunk)).values_list("pk", *_ORIGINAL)
-        }
-        for pk in chunk:
-            source, id, question, answers, digest_of, more = found[pk]
-            yield {
-                "kind": "example",
-                "source": source,
-                "id": id,
-                "question": question,
-                "answers": answers,
-                "table": digest_of,
-                "more": more,
-            }
-
-
-def _item_records(release: Release, items: Sorted) -> Iterator[dict[str, Any]]:
-    """The items with inputs, and those that no annotation and no decision of the release names."""
-    named = Annotation.objects.filter(event_id__lte=release.watermark, assignment__item=OuterRef("pk"))
-    decided = Decision.objects.filter(event_id__lte=release.watermark, item=OuterRef("pk"))
-    is_named = Exists(named) | Exists(decided)
-    place = ("batch__public_id", "example__source__name", "example__external_id")
-    for page in by_key.in_lists(items.distinct(4, 3)):
-        rows = Item.objects.filter(among("pk", [pk for _, pk in page])).annotate(is_named=is_named)
-        stored = {pk: fields for pk, *fields in rows.values_list("pk", "is_named", "inputs", *place)}
-        for id, pk in page:
-            is_in_records, inputs, batch, source, example = stored[pk]
-            record = {"kind": "item", "id": id, **({"inputs": inputs} if inputs else {})}
-            if not is_in_records:
-                record |= {"batch": batch, "source": source, "example": example}
-            if len(record) > 2:
-                yield record
-
-
-_ORIGINAL = ("source__name", "external_id", "question", "answers", "stored_table__digest", "more")
-
-
-def _originals(used: Sorted) -> Shelf[int, int]:
-    """The keys of the originals of these examples, each where it or the first that was made of it stands."""
-    originals: Shelf[int, int] = Shelf()
-    for page in used.pages(PAGE):
-        above = {pk: parent for _, _, pk, parent, *_ in page if parent is not None}
-        left = list(above.values())
-        while left:
-            parents = dict(Example.objects.filter(among("pk", left)).values_list("pk", "parent_id"))
-            left = [parent for parent in parents.values() if parent is not None and parent not in above]
-            above |= {pk: parent for pk, parent in parents.items() if parent is not None}
-        for _, _, pk, *_ in page:
-            while pk in above:
-                pk = above[pk]
-            originals.add(pk, 1)
-    return originals
-
-
-def _annotations(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
-    """Every revision below the watermark, item by item; within an item by pseudonym and revision.
-
-    Rows are read as they are: a model of each, with those it points at, takes longer than all that is done with it.
-    """
-    names, until = _pseudonyms(release.project), _moment(release.watermark)
-    public = {batch.pk: batch.public_id for batch in batches}
-    helped = any(batch.help for batch in batches)
-    marks, guidelines = _marks(release.project), _versions(release.project)
-    has_imported = any(mark.get("external") for mark in marks.values())
-    sent_back = SentBack.objects.filter(assignment__batch__in=batches)
-    were_sent_back = sent_back.exists()
-    let_back_in = Person.objects.filter(
-        memberships__project=release.project, let_back_in_at__isnull=False
-    ).exists()
-    for page in keys.pages(PAGE):
-        items = [item for _, _, _, item, *_ in page]
-        rows = Annotation.objects.filter(among("assignment__item_id", items), event_id__lte=release.watermark)
-        revisions = _revisions(rows, items, names)
-        help_of = _help(rows, until) if helped else {}
-        back = _first_sent_back(sent_back, items) if were_sent_back else {}
-        way_back = _ways_back(rows) if let_back_in else set()
-        origins = _origins(rows) if has_imported else {}
-        for batch, source, example, item, public_id, *_ in page:
-            newest: dict[int, int] = {}
-            for row in revisions[item]:
-                newest[row.assignment] = max(row.revision, newest.get(row.assignment, 0))
-            for index, row in enumerate(sorted(revisions[item], key=lambda row: (row.name, row.revision))):
-                yield (
-                    1 if index == 0 else 0,
-                    {
-                        "id": row.public_id,
-                        "batch": public[batch],
-                        "item": public_id,
-                        "source": source,
-                        "example": example,
-                        "annotator": row.name,
-                        **marks[row.person],
-                        "revision": row.revision,
-                        "newest": newest[row.assignment] == row.revision,
-                        "place": {"number": row.number, "added": row.added},
-                        **(
-                            {"sent_back": True}
-                            if row.revision > back.get(row.assignment, row.revision)
-                            else {}
-                        ),
-                        **({"way_back": True} if row.pk in way_back else {}),
-                        **({"imported": origins[row.pk]} if row.pk in origins else {}),
-                        "response": row.response,
-                        **({"unmet": row.unmet} if row.unmet else {}),
-                        **({"unsure": True} if row.unsure else {}),
-                        "guidelines": guidelines[row.guidelines],
-                        "active_seconds": row.seconds,
-                        "made_at": row.made_at.isoformat(),
-                        **help_of.get(row.pk, {}),
-                    },
-                )
-
-
-class _Revision(NamedTuple):
-    """A row of an annotation: the pseudonym of its author, then the columns of `_REVISION`."""
-
-    name: str
-    person: int
-    revision: int
-    assignment: int
-    pk: int
-    public_id: str
-    number: int
-    added: bool
-    response: Any
-    guidelines: int
-    seconds: float | None
-    made_at: datetime
-    unmet: Any
-    unsure: bool | None
-
-
-_REVISION = (
-    "assignment__person_id", "revision", "assignment_id", "pk", "public_id", "assignment__place__number",
-    "assignment__place__added", "response", "guidelines_id", "active_seconds", "made_at", "unmet",
-    "unsure",
-)  # fmt: skip
-
-
-def _revisions(
-    rows: QuerySet[Annotation], items: Sequence[int], names: Mapping[int, str]
-) -> dict[int, list[_Revision]]:
-    """The rows by item."""
-    by_item: dict[int, list[_Revision]] = {item: [] for item in items}
-    for item, person, *row in rows.values_list("assignment__item_id", *_REVISION):
-        by_item[item].append(_Revision(names[person], person, *row))
-    return by_item
-
-
-def _origins(rows: QuerySet[Annotation]) -> dict[int, Record]:
-    """Tool, digest of the file, id and time there of the responses that were imported from another tool."""
-    imported = rows.filter(assignment__person__is_external=True, event__detail__has_key="tool")
-    return {pk: detail for pk, detail in imported.values_list("pk", "event__detail") if detail}
-
-
-def _marks(project: Project) -> dict[int, Record]:
-    """Whether each person of a project is simulated or external."""
-    people = Person.objects.filter(memberships__project=project).distinct()
-    return {
-        pk: {"simulated": simulated, **({"external": True} if external else {})}
-        for pk, simulated, external in people.values_list("pk", "is_simulated", "is_external")
-    }
-
-
-def _versions(project: Project) -> dict[int, Record]:
-    """Number and digest of each version of the guidelines."""
-    versions = Guidelines.objects.filter(project=project).values_list("pk", "number", "text")
-    return {pk: {"number": number, "digest": digest(text)} for pk, number, text in versions}
-
-
-def _first_sent_back(sent_back: QuerySet[SentBack], items: Sequence[int]) -> dict[int, int]:
-    """By assignment the first revision that an adjudicator sent back; later ones were written after it."""
-    return dict(
-        sent_back.filter(among("assignment__item_id", items))
-        .order_by("-annotation__revision")
-        .values_list("assignment_id", "annotation__revision")
-    )
-
-
-def _ways_back(rows: QuerySet[Annotation]) -> set[int]:
-    """Keys of the submissions in a session that a manager's link opened."""
-    return set(rows.filter(response__isnull=False, event__detail__way_back=True).values_list("pk", flat=True))
-
-
-def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:
-    """What is said of the help that annotations had, by their keys."""
-    helped = rows.filter(provenance__isnull=False).select_related(
-        "assignment", "provenance__telling__proposal"
-    )
-    return {one.pk: helping.record(one, until=until) for one in helped.prefetch_related(*helping.BESIDE)}
-
-
-def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:
-    names = _pseudonyms(release.project)
-    public = {batch.pk: batch.public_id for batch in batches}
-    for page in keys.pages(PAGE):
-        chunk = [pk for _, _, _, pk, *_ in page]
-        rows = Decision.objects.filter(among("item_id", chunk), event_id__lte=release.watermark)
-        decisions = {item: of_item for item, *of_item in rows.values_list("item_id", "pk", *_DECIDED)}
-        outcomes = _outcomes([pk for pk, *_ in decisions.values()])
-        for batch, source, example, item, public_id, *_ in page:
-            if item in decisions:
-                pk, kind, reason, made_at, *by = decisions[item]
-                yield (
-                    1,
-                    {
-                        "batch": public[batch],
-                        "item": public_id,
-                        "source": source,
-                        "example": example,
-                        "kind": kind,
-                        "reason": reason,
-                        **_by(names, *by),
-                        "made_at": made_at.isoformat(),
-                        "outcomes": outcomes.get(pk, []),
-                    },
-                )
-
-
-_DECIDED = ("kind", "reason", "made_at", "made_by_id", "listed_reason", "note", "rule", "event__detail")
-
-
-def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
-    """What was accepted, by the keys of the decisions."""
-    rows = list(
-        Outcome.objects.filter(among("decision_id", decisions))
-        .order_by("decision_id", "number")
-        .values_list("pk", "decision_id", "public_id", "response", "example_id")
-    )
-    rests: dict[int, list[str]] = {}
-    through = Outcome.annotations.through.objects.filter(among("outcome_id", [pk for pk, *_ in rows]))
-    for outcome, id in through.values_list("outcome_id", "annotation__public_id"):
-        rests.setdefault(outcome, []).append(id)
-    made = Example.objects.select_related("parent", "stored_table").defer("stored_table__content")
-    examples = made.in_bulk([example for *_, example in rows if example is not None])
-    by_decision: dict[int, list[Record]] = {}
-    for pk, decision, id, response, example in rows:
-        by_decision.setdefault(decision, []).append(
-            {
-                "id": id,
-                "response": response,
-                "annotations": sorted(rests.get(pk, [])),
-                "example": _derived(examples[example]) if example is not None else None,
-            }
-        )
-    return by_decision
-
-
-def _by(
-    names: dict[int, str],
-    person: int | None,
-    listed_reason: str | None,
-    note: str,
-    rule: Any,
-    detail: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """Who decided, with reason and note, and which responses their own one rests on; or the rule that did, which is named
-    where it is not the kind's own."""
-    if person is not None:
-        rests_on = (detail or {}).get("based_on")
-        based_on = {"based_on": rests_on} if rests_on else {}
-        listed = {"listed_reason": listed_reason} if listed_reason else {}
-        return {"note": note, **listed, "by": names[person], **based_on}
-    return {"note": "", "by": "resolve", **({"rule": rule} if rule else {})}
-
-
-def _derived(example: Example) -> dict[str, Any]:
-    return {
-        "id": example.external_id,
-        "parent": example.parent.external_id if example.parent else None,
-        "perturbation": example.perturbation,
-        "question": example.question,
-        "answers": example.answers,
-        "table": example.stored_table.digest,
-        "operations": example.operations,
-        "digest": example.table_digest,
-        "more": example.more,
-    }
-
-
-def _guidelines(release: Release, batches: Sequence[Batch]) -> list[dict[str, Any]]:
-    """The guidelines that annotations were made under, in full."""
-    under = Annotation.objects.filter(assignment__batch__in=batches, event_id__lte=release.watermark)
-    rows = Guidelines.objects.filter(pk__in=under.values("guidelines")).order_by("task_type", "number")
-    return [{"type": row.task_type, "number": row.number, "text": row.text} for row in rows]
-
-
-def _pseudonyms(project: Project) -> dict[int, str]:
-    return dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
