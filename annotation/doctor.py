@@ -46,7 +46,7 @@ from annotation.models import (
 )
 from annotation.refusals import Refused
 from annotation.releases.release_files import MANIFEST, Difference, read_manifest
-from annotation.work import accounting, queue
+from annotation.work import accounting, submissions
 from annotation.written_pages import LOST
 from tableqa.canonical import canonical, digest, file_digest
 
@@ -229,7 +229,7 @@ def _said() -> Iterator[str]:
     for key, state, fingerprint, response in rows.values_list(
         "public_id", "state", "said", "annotation__response"
     ).iterator(chunk_size=2000):
-        if response is None or fingerprint != queue.fingerprint(response):
+        if response is None or fingerprint != submissions.fingerprint(response):
             yield f"assignment {key} is {state}, and its response does not match the fingerprint in the log"
 
 

@@ -111,7 +111,7 @@ def _fill(batch: Any, units: int, raters: int) -> None:
     from django.db import connection
 
     from annotation.models import Annotation, Assignment, Event, Example, Item, Person, Place
-    from annotation.work.queue import fingerprint
+    from annotation.work.submissions import fingerprint
 
     people = list(
         Person.objects.filter(name__startswith="Annotator").order_by("pk").values_list("pk", flat=True)

@@ -72,7 +72,7 @@ def _grow(batch: Any, source: Any, items: int) -> None:
     from django.db.models import F
 
     from annotation.models import Example, Item, Place, Source
-    from annotation.work import queue
+    from annotation.work import places
 
     originals = list(Example.objects.filter(source=source).order_by("position"))
     made = min(items, AT_MOST_MADE if items <= AT_MOST_MADE else AT_MOST_MADE // 10)
@@ -98,7 +98,9 @@ def _grow(batch: Any, source: Any, items: int) -> None:
     Source.objects.filter(pk=source.pk).update(examples_count=F("examples_count") + len(copies))
     first = len(originals) + 1
     with transaction.atomic():
-        queue.add_items(batch, [queue.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)])
+        places.add_items(
+            batch, [places.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)]
+        )
     if items > made:
         _multiply(
             batch,

@@ -46,7 +46,7 @@ from annotation.quality import agreement
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.terms.adjudication import listed_reasons
-from annotation.work import draws, left_over, lineage, places, queue, resolutions, retracting, revisions
+from annotation.work import draws, left_over, lineage, places, resolutions, retracting, revisions
 from tableqa.canonical import canonical
 from tableqa.language import joined, message, shown
 from tasks import resolving
@@ -306,7 +306,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         if one_more:
             Adjudication.objects.filter(item=item).delete()
             resolutions.mark([item.pk], Item.Resolution.NONE)
-            queue.add_place(item)
+            places.add_place(item)
             _record(
                 item,
                 "adjudication" if waits else "complete",

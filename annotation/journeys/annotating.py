@@ -32,7 +32,7 @@ from annotation.models import (
 )
 from annotation.quality import consenting, inquiring, qualifying
 from annotation.refusals import Refused, refuse, require_storable
-from annotation.work import gates, places, queue, revisions, withdrawing
+from annotation.work import gates, places, queue, revisions, submissions, tallies, withdrawing
 from annotation.work.gates import asks
 from tableqa.foreign_values import unstorable
 from tasks.contract import Invalid, Making, Problem
@@ -325,7 +325,7 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         )
         queue.lock_item(assignment.item_id)  # undo and decision of one item take turns
         if assignment.batch.purpose == Batch.Purpose.QUALIFICATION:
-            queue.take_turns(assignment)  # with the submission that makes the result
+            tallies.take_turns(assignment)  # with the submission that makes the result
         assignment.refresh_from_db(fields=["state", "annotation"])
         if assignment.state == State.LEASED and annotation.response is not None:
             return assignment
@@ -470,7 +470,7 @@ def _store(
         # First, because it locks the item: submission, undo and decision take turns.
         _count_submission.step(item=assignment.item_id, due=due),
         *appending,
-        *queue.finishing(
+        *submissions.finishing(
             assignment,
             annotation=held["public_id"],
             response=stored,
@@ -478,7 +478,7 @@ def _store(
             now=now,
         ),
     )
-    found = queue.finished(assignment, rows)
+    found = submissions.finished(assignment, rows)
     if found is None:
         raise _Late
     key, revision, tally = found

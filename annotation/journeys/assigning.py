@@ -36,7 +36,7 @@ from annotation.models.sources import ExampleQuerySet
 from annotation.quality import guidance, qualifying
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.terms import check
-from annotation.work import left_over, lending, lineage, places, queue, revisions, shares, strategies
+from annotation.work import left_over, lending, lineage, places, queue, revisions, shares, strategies, tallies
 from annotation.written_pages import HiddenPages
 from tableqa.canonical import digest
 from tasks.common.defined import DefinedTask
@@ -148,7 +148,7 @@ def _write_hidden(batch: Batch, task: TaskType, examples: Sequence[int], pages: 
     batch.project = project
     items = 0
     for page in pages.in_pages(lineage.new_items(batch, examples), records=True):
-        items += len(queue.add_items(batch, page))
+        items += len(places.add_items(batch, page))
     _require_items(items, task)
 
 
@@ -559,7 +559,7 @@ def close_batch(*, batch: Batch, by: Person | None, now: datetime) -> None:
     with transaction.atomic():
         # In the order of `annotation.work.queue`, so that nobody who submits or decides waits for this in a circle.
         places.lock_items([batch.pk])
-        queue.lock_tallies(batch)
+        tallies.lock_tallies(batch)
         before = batch.state
         if Batch.objects.filter(pk=batch.pk, closed_at__isnull=False).exists():
             return

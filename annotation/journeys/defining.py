@@ -172,8 +172,8 @@ def _free(project: Project, name: str) -> QuerySet[Batch]:
 def _take(row: TaskTypeDefinition) -> None:
     """Move the free batches to this version, except those whose own decision rule does not fit it.
 
-    Submissions lock their item first and compare the version of the batch then (`queue.finishing`). With all items locked,
-    a submission is either visible here, or refused.
+    Submissions lock their item first and compare the version of the batch then (`submissions.finishing`). With all items
+    locked, a submission is either visible here, or refused.
     """
     free = _free(row.project, row.name).exclude(definition=row)
     keys = list(free.order_by("pk").values_list("pk", flat=True))

@@ -292,7 +292,7 @@ class Assignment(models.Model):
 
     `active_seconds` is the time at work on it: from sign of life to sign of life, as far as they are close together
     (`revisions.since_last_sign`); the last stretch before a submission counts. `said` is the fingerprint of what was
-    submitted (`queue.fingerprint`), null where nothing is.
+    submitted (`submissions.fingerprint`), null where nothing is.
     """
 
     class State(models.TextChoices):

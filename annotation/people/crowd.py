@@ -36,7 +36,7 @@ from annotation.models import (
 )
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Role
-from annotation.work import gates, queue
+from annotation.work import availability, gates
 
 PARAMETERS: Final[dict[str, dict[str, str]]] = {
     "prolific": {"person": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"},
@@ -411,7 +411,7 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
             "project", "requires"
         )
     )
-    left = queue.left_for(person, [batch.pk for batch in batches])
+    left = availability.left_for(person, [batch.pk for batch in batches])
     judged = dict(
         Qualification.objects.filter(batch__project=project, person=person).values_list("batch_id", "passed")
     )

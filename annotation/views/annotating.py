@@ -25,7 +25,7 @@ from annotation.roles import Permission
 from annotation.views.contrasting import compared
 from annotation.views.pages import PageRequest, kind_title, page
 from annotation.views.tables import in_words, sheet
-from annotation.work import gates, queue
+from annotation.work import availability, gates, queue
 from tableqa.operations import (
     InsertColumn,
     InsertRow,
@@ -88,7 +88,7 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
     """The end of a qualification: passed or not, and where the person goes on."""
     opened = Batch.objects.filter(project=batch.project_id, opened_at__isnull=False, closed_at__isnull=True)
     running = list(opened.filter(paused_at__isnull=True).exclude(pk=batch.pk).order_by("opened_at", "pk"))
-    left = queue.left_for(request.user, [one.pk for one in running])
+    left = availability.left_for(request.user, [one.pk for one in running])
     ahead = gates.qualifications_ahead(request.user, running)
     following = [one for one in running if left[one.pk] and one.pk not in ahead]
     # What the qualification was for comes first.
@@ -141,7 +141,7 @@ def _next_batch(actor: access.Actor, done: Batch) -> tuple[Batch | None, int]:
     )
     begun = set(Tally.objects.filter(person=person, submitted__gt=0).values_list("batch_id", flat=True))
     running.sort(key=lambda one: (one.project_id != done.project_id, one.pk not in begun))
-    return queue.first_with_items(person, running, now=now)
+    return availability.first_with_items(person, running, now=now)
 
 
 @page("POST")
@@ -169,7 +169,7 @@ def resume(request: PageRequest, public_id: str) -> HttpResponse:
 def _total(assignment: Assignment, submitted: int) -> int:
     """Items of the batch that the person has submitted or can still have: others and their own edits may be in it, too."""
     batch = assignment.batch_id
-    return submitted + queue.left_for(assignment.person, [batch])[batch]
+    return submitted + availability.left_for(assignment.person, [batch])[batch]
 
 
 def _page(

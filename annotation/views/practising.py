@@ -18,7 +18,7 @@ from annotation.views.contrasting import compared
 from annotation.views.pages import PageRequest, page
 from annotation.views.setting_up import kind_or_404
 from annotation.views.tables import sheet
-from annotation.work import practising, queue
+from annotation.work import availability, practising
 from tasks.contract import TaskType
 
 
@@ -125,7 +125,7 @@ def _batch_after(
         return None, 0
     same = Batch.objects.filter(project=project, task_type=task.key, variant=variant, opened_at__isnull=False)
     running = list(same.filter(closed_at__isnull=True, paused_at__isnull=True).order_by("opened_at", "pk"))
-    return queue.first_with_items(actor.person, running, now=timezone.now())
+    return availability.first_with_items(actor.person, running, now=timezone.now())
 
 
 def _address(request: PageRequest, *, variant: str, **query: int) -> str:

@@ -18,7 +18,7 @@ from annotation.roles import Permission
 from annotation.views import boards
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, cut, kind_title, page, refusals_on
-from annotation.work import gates, queue
+from annotation.work import availability, gates
 from tasks.contract import TaskType, task_types
 
 
@@ -85,7 +85,7 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     """The open batches with what is left in each for this person."""
     opened = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
     batches = list(opened.order_by("opened_at", "pk"))
-    left = queue.left_for(request.user, [batch.pk for batch in batches])
+    left = availability.left_for(request.user, [batch.pk for batch in batches])
     after = gates.qualifications_ahead(request.user, batches)
     tallies = Tally.objects.filter(person=request.user, batch__in=batches)
     submitted = dict(tallies.values_list("batch", "submitted"))

@@ -26,7 +26,7 @@ from annotation.roles import Permission
 from annotation.views import boards
 from annotation.views.acting import ended_in_words, undoable_by
 from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page, refusals_to
-from annotation.work import gates, queue
+from annotation.work import availability, gates
 from tableqa.dataclass_json import from_json
 from tableqa.language import shown
 from tableqa.readers.report import Report
@@ -96,7 +96,7 @@ def _work(actor: access.Actor, projects: Sequence[Project]) -> list[dict[str, An
         .order_by("opened_at", "pk")
     )
     mine = [batch.pk for batch in batches if batch.state == "open" and batch.project_id in annotates]
-    left = queue.left_for(actor.person, mine)
+    left = availability.left_for(actor.person, mine)
     after = gates.qualifications_ahead(actor.person, [batch for batch in batches if batch.pk in left])
     tallies = {tally.batch_id: tally for tally in Tally.objects.filter(person=actor.person, batch__in=mine)}
     return [

@@ -6,16 +6,41 @@ were keys has its public id as one, and draws as it did. Draws that a release re
 """
 
 import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from django.utils.crypto import salted_hmac
 
 from annotation.models import Batch, Item
 
+T = TypeVar("T")
+
 
 def generator(batch: Batch, purpose: str, *of: object) -> random.Random:
     """The random numbers for one draw of a batch: the same whenever it is made."""
     return random.Random(":".join(map(str, (purpose, batch.draw_key or batch.public_id, *of))))
+
+
+def start_of(batch: Batch, person: int) -> int:
+    """The position from which a person (by id) gets the items of a shuffled batch."""
+    return generator(batch, "start", person).randrange(max(1, batch.items_count))
+
+
+def order_of_slots(batch: Batch, person: int, turn: int, window: Callable[..., Sequence[T]]) -> Iterator[T]:
+    """Free slots of a shuffled batch as a person tries them at a turn; `window(position=)` gives those from there on."""
+    rng = generator(batch, "order", person, turn)
+    for position in (start_of(batch, person), 0):
+        slots = list(window(position=position))
+        rng.shuffle(slots)
+        yield from slots
+
+
+def order_of_gold(batch: Batch, person: int, turn: int, golds: Sequence[T]) -> list[T]:
+    """The gold items that a person never had, as they are tried at a gold turn."""
+    order = list(golds)
+    generator(batch, "gold", person, turn).shuffle(order)
+    return order
 
 
 def letters(item: Item) -> random.Random:

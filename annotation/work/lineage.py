@@ -34,9 +34,8 @@ from annotation.models import (
 )
 from annotation.models.sources import LONGEST_EXAMPLE_ID
 from annotation.refusals import refuse
-from annotation.work import left_over, lending, queue, shares
-from annotation.work.places import chunks
-from annotation.work.queue import NewItem
+from annotation.work import left_over, lending, places, shares
+from annotation.work.places import NewItem, chunks
 from tableqa.language import pack_all
 from tableqa.on_disk import Lines
 from tableqa.perturbations import PERTURBATIONS, Instance
@@ -156,7 +155,7 @@ def make_items(
     """
     # Two decisions that feed one batch take turns: positions are given one after the other.
     Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
-    items = queue.add_items(batch, new_items(batch, examples, inputs, size))
+    items = places.add_items(batch, new_items(batch, examples, inputs, size))
     if batch.strategy == "split" and batch.opened_at is not None:
         shares.hand_out(batch=batch, by=None, now=timezone.now(), items=items)
     elif batch.strategy == "everyone" and batch.opened_at is not None:

@@ -1,17 +1,22 @@
-"""Another number of planned places on the items of a batch, when it opens for everybody or when its overlap changes."""
+"""The planned places of items: new items with theirs, and another number when a batch opens or its overlap changes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
+from annotation import bulk
 from annotation.by_key import in_lists
-from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Item, Person, Place
+from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Exclusion, Item, Person, Place
 from tasks import resolving
 
 AT_ONCE = 500
 """Rows of one statement."""
+ITEMS_AT_ONCE = 1_000
+"""Items that are written together."""
 
 
 def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
@@ -99,6 +104,70 @@ def asks_more(batch: Batch) -> bool:
         batch.strategy != "everyone"
         and resolving.most(batch.task(), batch.resolve, batch.settings) > batch.overlap
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """What an item is made of: its example (key), its place in the batch, the JSON that is frozen with it, and the people
+    (keys) who never get it."""
+
+    example: int
+    position: int
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    excluded: Collection[int] = ()
+
+
+def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
+    """Write new items with their planned places and exclusions, some at a time. Returns their keys."""
+    added: list[int] = []
+    for some in in_lists(items, ITEMS_AT_ONCE):
+        added += _add_some(batch, some)
+    Batch.objects.filter(pk=batch.pk).update(
+        items_count=F("items_count") + len(added), places_count=F("places_count") + len(added) * batch.overlap
+    )
+    return added
+
+
+def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
+    keys = bulk.keys(Item, len(items))
+    bulk.insert(
+        Item,
+        ["id", "batch_id", "example_id", "position", "inputs", "places_count"],
+        (
+            (key, batch.pk, item.example, item.position, item.inputs, batch.overlap)
+            for key, item in zip(keys, items, strict=True)
+        ),
+    )
+    bulk.insert(
+        Place,
+        ["batch_id", "item_id", "number", "position"],
+        (
+            (batch.pk, key, number, item.position)
+            for key, item in zip(keys, items, strict=True)
+            for number in range(1, batch.overlap + 1)
+        ),
+    )
+    bulk.insert(
+        Exclusion,
+        ["item_id", "person_id"],
+        ((key, person) for key, item in zip(keys, items, strict=True) for person in sorted(item.excluded)),
+    )
+    return keys
+
+
+def add_place(item: Item) -> Place:
+    """Room for one more person, marked as added. The caller holds the item's lock."""
+    place = Place.objects.create(
+        batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
+    )
+    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
+    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
+    return place
+
+
+def _next_number(item: Item) -> int:
+    """Behind the highest there is: places that were taken away leave gaps."""
+    return int(Place.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 # -- underneath -------------------------------------------------------------------------------------

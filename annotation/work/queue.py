@@ -14,57 +14,38 @@ is drawn for each person (`draws.GoldTurns`), and those of whoever comes later i
 are planned places, and kept for that person.
 """
 
-import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from django.db import transaction
-from django.db.models import (
-    Count,
-    DateTimeField,
-    Exists,
-    ExpressionWrapper,
-    F,
-    Max,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Sum,
-    Value,
-)
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext, gettext_noop
 
-from annotation import bulk, events
-from annotation.by_key import in_lists
-from annotation.compiled import Insert, LastKey, Select, Step, Update, moment, number, real, text, together
-from annotation.models import (
-    Annotation,
-    Assignment,
-    Batch,
-    Decision,
-    Exclusion,
-    Item,
-    LedgerEntry,
-    Person,
-    Place,
-    Qualification,
-    Tally,
-)
+from annotation import events
+from annotation.compiled import Insert, Select, Update, number, text, together
+from annotation.models import Annotation, Assignment, Batch, Item, LedgerEntry, Person, Place, Tally
 from annotation.models.sources import EXAMPLES_SELDOM
 from annotation.public_ids import new_public_id
 from annotation.refusals import Refused, refuse
 from annotation.work import draws
-from annotation.work.gates import qualifications_ahead, shut
+from annotation.work.availability import (
+    expired,
+    is_for_everybody,
+    is_open_to,
+    is_qualification,
+    items_left,
+    never_had,
+    open_to,
+    returned_by,
+)
+from annotation.work.gates import shut
 from annotation.work.places import keep_for
-from tableqa.canonical import canonical
+from annotation.work.tallies import add_to_tally, lock_tally, turns_of
 
 LEASE = timedelta(minutes=20)
-AT_ONCE = 1_000
-"""Items that are written together."""
 WINDOW = 40
 """How many free places ahead an order of one's own is drawn from."""
 MOST_HELD = 2
@@ -72,6 +53,8 @@ MOST_HELD = 2
 
 State = Assignment.State
 
+NOT_OPEN = {"planned": "batch_not_open", "paused": "batch_paused", "closed": "batch_closed"}
+"""Codes of why a batch gives no items, by its state."""
 EXPIRED, GIVEN_BACK = gettext_noop("expired"), "given back"
 MOVED, TAKEN_BACK = gettext_noop("given to another annotator"), gettext_noop("taken back")
 EXCLUDED = gettext_noop("item excluded")
@@ -95,7 +78,6 @@ class Taken(NamedTuple):
 
 
 TAKEN = ("pk", "item_id", "position")
-TALLY = ("id", "leased", "submitted", "skipped", "returned", "cursor")
 
 # -- statements that run for every item ---------------------------------------------------------------
 
@@ -104,42 +86,9 @@ _held = Select(
         person_id=number("person"), batch_id=number("batch"), state=State.LEASED
     ).order_by("pk")
 )
-_locked_tally = Select(
-    lambda: Tally.objects.select_for_update(no_key=True).filter(
-        batch_id=number("batch"), person_id=number("person")
-    )
-)
-_submit_one = Update(
-    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
-    leased=F("leased") - 1,
-    submitted=F("submitted") + 1,
-    ended_at=moment("now"),
-)
-_add_to_tally = Update(
-    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
-    returning=TALLY,
-    **{name: F(name) + number(name) for name in ("leased", "submitted", "skipped", "returned")},
-    ended_at=Coalesce(Value(moment("ended"), output_field=DateTimeField()), F("ended_at")),
-)
 _took = Update(
     lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
 )
-_end_with = Update(
-    # Decisions and changes of a definition lock the item, and so does a submission before it comes here: what they did
-    # meanwhile is seen.
-    lambda: Assignment.objects.filter(
-        ~Exists(Decision.objects.filter(item_id=number("item"))),
-        Exists(Batch.objects.filter(pk=number("batch"), version=number("version"))),
-        pk=number("assignment"),
-        state=State.LEASED,
-    ),
-    state=State.SUBMITTED,
-    annotation_id=LastKey(Annotation),
-    said=number("said"),
-    active_seconds=real("seconds"),
-    ended_at=moment("now"),
-)
-_submitted = Select(lambda: _tally_with(Annotation.objects.filter(public_id=text("annotation"))))
 _add = Insert(Assignment, leased_until=_lease_end())
 _leased = Select(
     lambda: (
@@ -172,7 +121,7 @@ _add_place = Insert(
 _count_place = Update(lambda: Batch.objects.filter(pk=number("batch")), places_count=F("places_count") + 1)
 _golds = Select(
     lambda: (
-        _never_had(Item.objects.filter(batch_id=number("batch"), is_gold=True), number("person"))
+        never_had(Item.objects.filter(batch_id=number("batch"), is_gold=True), number("person"))
         .order_by("position")
         .values_list("pk")
     )
@@ -182,23 +131,13 @@ _renew = Update(
 )
 
 
-def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[Tally, Any]:
-    """The person's tally, with key and revision of their annotation where its assignment was submitted with it."""
-    theirs = annotations.filter(assignment__state=State.SUBMITTED, assignment__annotation=F("pk"))
-    return (
-        Tally.objects.filter(batch_id=number("batch"), person_id=number("person"))
-        .annotate(key=Subquery(theirs.values("pk")), revision=Subquery(theirs.values("revision")))
-        .values_list(*TALLY, "key", "revision")
-    )
-
-
 def _free_from() -> QuerySet[Place]:
     # Whoever waited for the batch to close gets nothing of it.
     is_open = Exists(Batch.objects.filter(pk=number("batch"), closed_at__isnull=True))
     free = Place.objects.filter(
         is_open, batch_id=number("batch"), taken=False, position__gte=number("position")
     )
-    return _open_to(number("person"), free).order_by("position", "number")
+    return open_to(number("person"), free).order_by("position", "number")
 
 
 def _taking(free: QuerySet[Place]) -> QuerySet[Place]:
@@ -251,7 +190,7 @@ def take_next(
 
     Leases are not taken back from others. `tally` is the person's row where the caller has changed, and thereby locked, it.
     """
-    tally = tally or _tally(batch.pk, person.pk)
+    tally = tally or lock_tally(batch.pk, person.pk)
     held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
     if (again := _not_held(held, holding)) is not None:
         return again
@@ -274,7 +213,7 @@ def _let_go(batch: Batch, person: Person, now: datetime) -> None:
     if limit is None or is_for_everybody(batch):
         return
     with transaction.atomic():
-        if _tally(batch.pk, person.pk).submitted < limit:
+        if lock_tally(batch.pk, person.pk).submitted < limit:
             return
         kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
         # Locked at once: a manager may be giving them to somebody else.
@@ -310,10 +249,9 @@ def following(*, batch: Batch, person: Person, holding: Sequence[str], now: date
 def require_open(batch: Batch) -> None:
     """Raises Refused: batch_closed, batch_paused, batch_not_open."""
     if batch.state != "open":
-        code = {"closed": "batch_closed", "paused": "batch_paused"}.get(batch.state, "batch_not_open")
         words = {"closed": gettext("is closed"), "paused": gettext("is paused")}
         refuse(
-            code,
+            NOT_OPEN[batch.state],
             "The batch {name} {words}.",
             name=batch.name,
             words=words.get(batch.state, gettext("is not open yet")),
@@ -326,82 +264,6 @@ def require_no_gate(
     """Raises Refused with what the first gate says that is shut (`annotation.work.gates.shut`), and its page."""
     if gate := shut(batch=batch, person=person, now=now, holding=holding, begun=begun):
         refuse(gate.code, gate.message, more={"page": gate.address})
-
-
-def is_for_everybody(batch: Batch) -> bool:
-    """Whether each person gets each item of the batch, also those who come when its places are taken."""
-    return batch.strategy == "everyone" or batch.purpose == Batch.Purpose.QUALIFICATION
-
-
-def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
-    """Items that each batch (by id) still has for the person, those on the desk included; in seven queries.
-
-    Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
-    the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
-    Nobody has more left than one person may do. Whoever failed the qualification that a batch asks for, or has no result
-    in one that is closed, has nothing left there.
-    """
-    found = dict.fromkeys(batches, 0)
-    ahead = dict.fromkeys(batches, 0)
-    held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
-    everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
-    free = _open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
-    undecided = Item.objects.filter(~Exists(Decision.objects.filter(item_id=OuterRef("pk"))), everybodys)
-    still = _never_had(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
-    again = _given_back(person).filter(everybodys, batch_id__in=batches)
-    desk = held.values("batch_id").annotate(n=Count("pk"))
-    for rows in (
-        desk,
-        free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
-        still.values("batch_id").annotate(n=Count("pk")),
-        again.values("batch_id").annotate(n=Count("pk")),
-    ):
-        for row in rows:
-            found[row["batch_id"]] += row["n"]
-            if rows is not desk:
-                ahead[row["batch_id"]] += row["n"]
-    for batch in _mixed(person, batches):
-        turns = draws.GoldTurns(batch, person.pk)
-        found[batch.pk] += turns.ahead(batch.had or 0, ordinary=ahead[batch.pk], golds=batch.golds or 0)
-    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
-    results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
-    out = Exists(results.filter(passed=False)) | (Q(requires__closed_at__isnull=False) & ~Exists(results))
-    asking = Batch.objects.filter(pk__in=batches).filter(Q(requires__isnull=False) | ~Q(caps={}))
-    told = asking.annotate(out=out).values_list(
-        "pk", "caps", "out", Subquery(mine.values("submitted")), Subquery(mine.values("leased"))
-    )
-    for pk, caps, is_out, submitted, leased in told:
-        if (limit := caps.get("items")) is not None:
-            found[pk] = min(found[pk], max(limit - (submitted or 0), leased or 0))
-        if is_out:
-            found[pk] = 0
-    return found
-
-
-def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime) -> tuple[Batch | None, int]:
-    """The first of these batches that gives the person an item now, or says how to get one, with the number of its items."""
-    left = left_for(person, [batch.pk for batch in batches])
-    locked = qualifications_ahead(person, batches)
-    for batch in batches:
-        if not left[batch.pk] or batch.pk in locked:
-            continue
-        gate = shut(batch=batch, person=person, now=now, holding=None)
-        if gate is None or gate.address:
-            return batch, left[batch.pk]
-    return None, 0
-
-
-def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Any]:
-    """The batches with gold, each with the person's turns so far (`had`) and the number of `golds` that they never had."""
-    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
-    turns = mine.values_list(F("leased") + F("submitted") + F("skipped") + F("returned"))
-    golds = _never_had(Item.objects.filter(batch=OuterRef("pk"), is_gold=True), person.pk)
-    counted = golds.order_by().values("batch").annotate(n=Count("pk")).values("n")
-    return (
-        Batch.objects.filter(pk__in=batches, gold_percent__gt=0)
-        .annotate(had=Subquery(turns), golds=Subquery(counted))
-        .only("public_id", "draw_key", "gold_percent", "gold_feedback")
-    )
 
 
 def renew(assignment: Assignment) -> None:
@@ -418,15 +280,15 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
     require_no_gate(assignment.batch, assignment.person, now=now, holding=None)
     with transaction.atomic():
         lock_item(assignment.item_id)
-        _tally(assignment.batch_id, assignment.person_id)
+        lock_tally(assignment.batch_id, assignment.person_id)
         place = (
             Place.objects.select_for_update(of=("self",), no_key=True)
-            .filter(_not_for_others(assignment.person_id), item_id=assignment.item_id, taken=False)
+            .filter(is_open_to(assignment.person_id), item_id=assignment.item_id, taken=False)
             .order_by(F("reserved_for").asc(nulls_last=True), "number")
             .first()
         )
         gone = assignment.item.is_gold and used_up([assignment])
-        moved = assignment.reason in BY_A_MANAGER and not _is_qualification(assignment.batch)
+        moved = assignment.reason in BY_A_MANAGER and not is_qualification(assignment.batch)
         if place is None or moved or gone:
             refuse("place_taken", why_gone(assignment.reason))
         _take_back_up(assignment, place.pk, now)
@@ -470,7 +332,7 @@ def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
     )
     if not changed:
         refuse("place_taken", "This assignment is no longer open.")
-    _count(assignment, returned=-1, leased=1)
+    add_to_tally(assignment, returned=-1, leased=1)
     events.log(assignment, State.RETURNED, State.LEASED, by=assignment.person, now=now)
     assignment.place_id, assignment.state = place_id, State.LEASED
 
@@ -486,7 +348,7 @@ def give_back(
 ) -> bool:
     """End a lease without a submission and free its place. False when it had already ended."""
     with transaction.atomic():
-        _tally(assignment.batch_id, assignment.person_id)
+        lock_tally(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
             state=state, reason=reason, ended_at=now
         )
@@ -499,7 +361,7 @@ def give_back(
         else:
             place.update(taken=False)
         # What they look at next they look at from now on, unless it was somebody else who ended this.
-        _count(
+        add_to_tally(
             assignment,
             leased=-1,
             ended=now if actor is not None and actor.pk == assignment.person_id else None,
@@ -516,12 +378,12 @@ def give_back(
 def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
     """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
     with transaction.atomic():
-        _tally(assignment.batch_id, assignment.person_id)
+        lock_tally(assignment.batch_id, assignment.person_id)
         changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
             state=State.SKIPPED, reason=reason, ended_at=now
         )
         if changed:
-            _count(assignment, returned=-1, skipped=1)
+            add_to_tally(assignment, returned=-1, skipped=1)
             events.log(assignment, State.RETURNED, State.SKIPPED, by=assignment.person, now=now)
             _enter_in_ledger(assignment, State.SKIPPED, now)
     assignment.state = State.SKIPPED
@@ -552,65 +414,9 @@ def _first(rows: QuerySet[Any, Any], field: str, default: float) -> Coalesce:
     return Coalesce(Subquery(rows.values(field)[:1]), default)
 
 
-def fingerprint(response: Mapping[str, Any]) -> int:
-    """What a response says, whatever table it was said of, as a number below 2 to the power of 53: equal for equal
-    responses, and for no others but by a chance of 1 in 10 to the power of 15 for each two.
-    """
-    said = canonical({name: value for name, value in response.items() if name != "base"})
-    return int.from_bytes(hashlib.blake2b(said.encode(), digest_size=8).digest()) >> 11
-
-
-def finishing(
-    assignment: Assignment, *, annotation: str, response: Mapping[str, Any], seconds: float, now: datetime
-) -> list[Step]:
-    """The steps that follow on those of an annotation (by its id): the submission keeps the place, and its time at work
-    is the assignment's. `finished` reads what they answer. The caller holds the item's lock.
-    """
-    ended = {"said": fingerprint(response), "seconds": seconds, "now": now}
-    here = {"batch": assignment.batch_id, "person": assignment.person_id}
-    return [
-        _submit_one.step(**here, now=now),
-        _end_with.step(
-            assignment=assignment.pk,
-            item=assignment.item_id,
-            batch=assignment.batch_id,
-            version=assignment.batch.version,
-            **ended,
-        ),
-        _submitted.step(**here, annotation=annotation),
-    ]
-
-
-def finished(assignment: Assignment, rows: Sequence[tuple[int | None, ...]]) -> tuple[int, int, Tally] | None:
-    """Key and revision of the annotation that was submitted, and the person's tally after it.
-
-    None when the lease had been taken back or was ended by another request, the item is decided, or the batch has another
-    version of its definition: then the caller undoes its transaction.
-    """
-    for *tally, key, revision in rows:
-        if key is not None and revision is not None:
-            return key, revision, _as_tally(assignment, cast("list[int]", tally))
-    return None
-
-
-def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> bool:
-    """The same for an annotation that was written before. Says whether the assignment is submitted with it now."""
-    decided = Decision.objects.filter(item_id=assignment.item_id)
-    _count(assignment, leased=-1, submitted=1, ended=now)
-    return bool(
-        Assignment.objects.filter(~Exists(decided), pk=assignment.pk, state=State.LEASED).update(
-            state=State.SUBMITTED,
-            annotation=annotation,
-            said=fingerprint(annotation.response or {}),
-            active_seconds=annotation.active_seconds,
-            ended_at=now,
-        )
-    )
-
-
 def reopen(assignment: Assignment, *, now: datetime) -> None:
     """Undo of a submission: the person holds the place again. The caller holds the item's lock."""
-    _count(assignment, submitted=-1, leased=1)
+    add_to_tally(assignment, submitted=-1, leased=1)
     Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
         state=State.LEASED,
         annotation=None,
@@ -623,28 +429,20 @@ def reopen(assignment: Assignment, *, now: datetime) -> None:
 
 
 def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
-    """End leases that ran out, oldest first, so that others can have their places. Returns how many.
+    """End leases that ran out (`availability.expired`), oldest first, so that others can have their places.
 
-    Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
-    whoever the place is kept for, and who asks for something at this very moment. The places of gold are kept for
-    somebody, too; where others get what ordinary items leave, they run out like these.
+    Whoever asks for something at this very moment keeps what they have. Returns how many.
     """
-    was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
-    theirs_alone = Q(place__reserved_for=F("person"))
-    if batch.strategy == "open" and not is_for_everybody(batch):
-        theirs_alone &= Q(item__is_gold=False)
-    expired = Assignment.objects.filter(
-        ~Exists(was_submitted), ~theirs_alone, batch=batch, state=State.LEASED, leased_until__lt=Now()
-    )
+    leases = expired(batch)
     with transaction.atomic():
         people = (
             Tally.objects.select_for_update(skip_locked=True, no_key=True)
-            .filter(batch=batch, person__in=expired.values("person"))
+            .filter(batch=batch, person__in=leases.values("person"))
             .order_by("person_id")
             .values_list("person_id", flat=True)
         )
         theirs = (
-            expired.select_for_update(skip_locked=True, of=("self",), no_key=True)
+            leases.select_for_update(skip_locked=True, of=("self",), no_key=True)
             .filter(person__in=list(people))
             .select_related("batch")
             .order_by("leased_until", "pk")[:limit]
@@ -666,70 +464,6 @@ def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | N
     return sum(
         give_back(one, state=State.RETURNED, reason=reason, now=now, actor=actor) for one in list(held)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class NewItem:
-    """What an item is made of: its example (key), its place in the batch, the JSON that is frozen with it, and the people
-    (keys) who never get it."""
-
-    example: int
-    position: int
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    excluded: Collection[int] = ()
-
-
-def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
-    """Write new items with their planned places and exclusions, some at a time. Returns their keys."""
-    added: list[int] = []
-    for some in in_lists(items, AT_ONCE):
-        added += _add_some(batch, some)
-    Batch.objects.filter(pk=batch.pk).update(
-        items_count=F("items_count") + len(added), places_count=F("places_count") + len(added) * batch.overlap
-    )
-    return added
-
-
-def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
-    keys = bulk.keys(Item, len(items))
-    bulk.insert(
-        Item,
-        ["id", "batch_id", "example_id", "position", "inputs", "places_count"],
-        (
-            (key, batch.pk, item.example, item.position, item.inputs, batch.overlap)
-            for key, item in zip(keys, items, strict=True)
-        ),
-    )
-    bulk.insert(
-        Place,
-        ["batch_id", "item_id", "number", "position"],
-        (
-            (batch.pk, key, number, item.position)
-            for key, item in zip(keys, items, strict=True)
-            for number in range(1, batch.overlap + 1)
-        ),
-    )
-    bulk.insert(
-        Exclusion,
-        ["item_id", "person_id"],
-        ((key, person) for key, item in zip(keys, items, strict=True) for person in sorted(item.excluded)),
-    )
-    return keys
-
-
-def add_place(item: Item) -> Place:
-    """Room for one more person, marked as added. The caller holds the item's lock."""
-    place = Place.objects.create(
-        batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
-    )
-    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
-    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
-    return place
-
-
-def _next_number(item: Item) -> int:
-    """Behind the highest there is: places that were taken away leave gaps."""
-    return int(Place.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -781,12 +515,11 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     take = _take_drawn if batch.task().order == "shuffled" else _take
     if not batch.gold_percent:
         return take(batch, person, tally)
-    had, turns = _turns(tally), draws.GoldTurns(batch, person.pk)
+    had, turns = turns_of(tally), draws.GoldTurns(batch, person.pk)
     golds = _golds(batch=batch.pk, person=person.pk)
     # Where turns are independent, gold that came after the last ordinary item would be known as gold.
     if had in turns and (not turns.are_independent or _has_ordinary(batch, person)):
-        draws.generator(batch, "gold", person.pk, had).shuffle(golds)
-        for (item,) in golds:
+        for (item,) in draws.order_of_gold(batch, person.pk, had, golds):
             if place := _make_place(item, batch, person):
                 return place
     return take(batch, person, tally)
@@ -795,7 +528,7 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
 def _has_ordinary(batch: Batch, person: Person) -> bool:
     """Whether an item that is no gold waits for the person."""
     if is_for_everybody(batch):
-        return _left_to_do(batch, person).exists()
+        return items_left(batch, person).exists()
     return bool(_ahead(batch=batch.pk, person=person.pk, position=0))
 
 
@@ -803,11 +536,11 @@ def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignmen
     """An item that the person gave back once, and that nobody can do in their place; in a qualification, which everybody
     does whole, also one that a manager took off their desk.
     """
-    returned = _given_back(person).filter(batch=batch)
+    returned = returned_by(person).filter(batch=batch)
     for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
         place = assignment.place_id
-        if _is_qualification(batch):
-            free = Place.objects.filter(_not_for_others(person.pk), item=assignment.item_id, taken=False)
+        if is_qualification(batch):
+            free = Place.objects.filter(is_open_to(person.pk), item=assignment.item_id, taken=False)
             theirs = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by(
                 F("reserved_for").asc(nulls_last=True), "number"
             )
@@ -822,35 +555,10 @@ def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignmen
     return None
 
 
-def _is_qualification(batch: Batch) -> bool:
-    return batch.purpose == Batch.Purpose.QUALIFICATION
-
-
-def _given_back(person: Person) -> QuerySet[Assignment]:
-    """What the person gave back, of items that nobody has decided, and whose place is still theirs alone; in a
-    qualification whatever went back.
-    """
-    return Assignment.objects.filter(
-        ~Exists(Decision.objects.filter(item_id=OuterRef("item_id"))),
-        Q(place__taken=False, place__reserved_for=person)
-        | Q(batch__purpose=Batch.Purpose.QUALIFICATION, item__is_gold=False),
-        person=person,
-        state=State.RETURNED,
-    )
-
-
 def _take_made(batch: Batch, person: Person) -> Taken | None:
     """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
-    left = _left_to_do(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
+    left = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
     return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
-
-
-def _left_to_do(batch: Batch, person: Person) -> QuerySet[Item]:
-    """The items of a batch for everybody that the person never had and nobody has decided."""
-    undecided = Item.objects.filter(
-        ~Exists(Decision.objects.filter(item_id=OuterRef("pk"))), batch=batch, is_gold=False
-    )
-    return _never_had(undecided, person.pk)
 
 
 def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
@@ -885,91 +593,13 @@ def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     The order follows from the batch's key, the person and what they had so far; two requests of one person take
     turns on their tally, so each draws anew.
     """
-    had = _turns(tally)
-    rng = draws.generator(batch, "order", person.pk, had)
-    start = draws.generator(batch, "start", person.pk).randrange(max(1, batch.items_count))
-    for position in (start, 0):
-        window = _ahead(batch=batch.pk, person=person.pk, position=position)
-        rng.shuffle(window)
-        for (key,) in window:
-            for row in _take_this(place=key):
-                return Taken(*row)
+    window = partial(_ahead, batch=batch.pk, person=person.pk)
+    for (key,) in draws.order_of_slots(batch, person.pk, turns_of(tally), window):
+        for row in _take_this(place=key):
+            return Taken(*row)
     return None
-
-
-def _open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
-    """Those of the places that are not kept for others, on items that the person (by id) neither had nor helped to make."""
-    mine = Assignment.objects.filter(item_id=OuterRef("item_id"), person_id=person)
-    barred = Exclusion.objects.filter(item_id=OuterRef("item_id"), person_id=person)
-    return places.filter(_not_for_others(person), ~Exists(mine), ~Exists(barred))
-
-
-def _not_for_others(person: int) -> Q:
-    return Q(reserved_for__isnull=True) | Q(reserved_for_id=person)
-
-
-def _never_had(items: QuerySet[Item], person: int) -> QuerySet[Item]:
-    """Those of the items that the person (by id) neither had nor helped to make."""
-    mine = Assignment.objects.filter(item_id=OuterRef("pk"), person_id=person)
-    barred = Exclusion.objects.filter(item_id=OuterRef("pk"), person_id=person)
-    return items.filter(~Exists(mine), ~Exists(barred))
-
-
-def _turns(tally: Tally) -> int:
-    """How many items of the batch the person has had so far, those on the desk included."""
-    return tally.leased + tally.submitted + tally.skipped + tally.returned
-
-
-def take_turns(assignment: Assignment) -> None:
-    """Wait for other requests of the assignment's person in its batch; in a transaction, after the item is locked."""
-    _tally(assignment.batch_id, assignment.person_id)
-
-
-def _tally(batch_id: int, person_id: int) -> Tally:
-    """The person's row in the batch, locked: two requests of one person take turns."""
-    tally: Tally | None = _locked_tally.one(batch=batch_id, person=person_id)
-    if tally is None:
-        # A batch that closes does not see this row yet: it waits, and takes back what the person gets now.
-        Batch.objects.select_for_update(no_key=True).filter(pk=batch_id).values_list("pk").first()
-        Tally.objects.get_or_create(batch_id=batch_id, person_id=person_id)
-        (tally,) = _locked_tally(batch=batch_id, person=person_id)
-    return tally
-
-
-def lock_tallies(batch: Batch) -> None:
-    """Wait for all requests for items of the batch, in a transaction, after its items are locked."""
-    tallies = Tally.objects.select_for_update(no_key=True).filter(batch=batch).order_by("person_id")
-    list(tallies.values_list("pk"))
 
 
 def lock_item(item_id: int) -> None:
     """Whoever decides or changes the item waits until the transaction ends."""
     Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()
-
-
-def _count(
-    assignment: Assignment,
-    *,
-    leased: int = 0,
-    submitted: int = 0,
-    skipped: int = 0,
-    returned: int = 0,
-    ended: datetime | None = None,
-) -> Tally:
-    """Change the person's tally; gives what it is then. `ended` is when the person was done with an item."""
-    (row,) = _add_to_tally(
-        batch=assignment.batch_id,
-        person=assignment.person_id,
-        leased=leased,
-        submitted=submitted,
-        skipped=skipped,
-        returned=returned,
-        ended=ended,
-    )
-    return _as_tally(assignment, row)
-
-
-def _as_tally(assignment: Assignment, row: Sequence[int]) -> Tally:
-    return Tally(
-        **dict(zip(TALLY, row, strict=True)), batch_id=assignment.batch_id, person_id=assignment.person_id
-    )

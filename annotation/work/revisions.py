@@ -22,7 +22,7 @@ from annotation.models import (
     Provenance,
 )
 from annotation.public_ids import new_public_id
-from annotation.work import left_over, queue, resolutions
+from annotation.work import left_over, queue, resolutions, submissions
 
 State = Assignment.State
 
@@ -192,7 +192,7 @@ def reinstate(
     for origin in Provenance.objects.filter(annotation=last):
         origin.pk, origin.annotation = None, again
         origin.save(force_insert=True)
-    queue.finish(assignment, annotation=again, now=now)
+    submissions.finish(assignment, annotation=again, now=now)
     Item.objects.filter(pk=assignment.item_id).update(submitted_count=F("submitted_count") + 1)
 
 

@@ -31,7 +31,7 @@ from annotation.quality import agreement
 from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.roles import Role
-from annotation.work import queue
+from annotation.work import availability, places
 from tasks.contract import TaskType, task_types
 from tests.annotation.cast import NOON, World, envelope, make_world
 
@@ -456,7 +456,7 @@ def test_an_own_response_decides_and_rests_on_nobody(world: World) -> None:
     outcome = decision.outcomes.get()
     assert outcome.annotations.count() == 0
     assert list(Annotation.objects.values_list("pk", "response")) == before
-    assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 0
+    assert availability.left_for(world.ada, [batch.pk])[batch.pk] == 0
     assert batch.places.aggregate(n=Sum("number"))["n"] == 6
 
 
@@ -608,7 +608,7 @@ def test_who_has_read_the_responses_of_an_item_never_gets_it_as_an_annotator(
 
     membership = Membership.objects.select_related("project", "person").get(person=world.ivo)
     setting_up.change_roles(membership=membership, roles=[Role.ANNOTATOR], by=world.mara, now=LATER)
-    queue.add_place(item)
+    places.add_place(item)
 
     assert world.take(batch, "ivo") is None
-    assert queue.left_for(world.ivo, [batch.pk]) == {batch.pk: 0}
+    assert availability.left_for(world.ivo, [batch.pk]) == {batch.pk: 0}

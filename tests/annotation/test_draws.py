@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from annotation.help import helping
 from annotation.journeys import adjudicating, annotating, assigning, releasing
 from annotation.models import Batch, Event, Place
-from annotation.work import draws, queue
+from annotation.work import availability, draws
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold_is_not_told import mixed
 
@@ -161,13 +161,13 @@ def test_with_feedback_neither_what_is_left_nor_the_end_tells_which_item_is_gold
     ordinary = 12
     while taken := world.take(batch, "ada"):
         assert ordinary > 0, "an item behind the last ordinary one is gold"
-        left.append((queue.left_for(world.ada, [batch.pk])[batch.pk], ordinary, 12 - sum(kinds)))
+        left.append((availability.left_for(world.ada, [batch.pk])[batch.pk], ordinary, 12 - sum(kinds)))
         kinds.append(taken.item.is_gold)
         ordinary -= not taken.item.is_gold
         world.answer(taken, {"label": "reasoning"})
 
     assert set(kinds) == {True, False}
-    assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 0
+    assert availability.left_for(world.ada, [batch.pk])[batch.pk] == 0
     # What is left follows from what is known already, and not from the draws ahead.
     for (number, free, golds), is_gold in zip(left, kinds, strict=True):
         desk, free, golds = 1, free - (not is_gold), golds - is_gold

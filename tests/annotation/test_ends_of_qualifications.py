@@ -14,7 +14,7 @@ from annotation.models import Batch, CrowdEntry, Qualification
 from annotation.people import crowd
 from annotation.quality import gold
 from annotation.refusals import Refused
-from annotation.work import queue, shares
+from annotation.work import availability, shares
 from tests.annotation.cast import NOON, World, make_world
 
 
@@ -79,7 +79,7 @@ def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
     else:
         to = world.bo if how.endswith("somebody") else None
         shares.take_back(batch=asked, held=shares.held(asked, [world.pat]), to=to, by=world.mara, now=NOON)
-    assert queue.left_for(world.pat, [asked.pk]) == {asked.pk: 3}
+    assert availability.left_for(world.pat, [asked.pk]) == {asked.pk: 3}
     assert work(world, asked, "pat") == 3
     assert Qualification.objects.get(person=world.pat).passed
     assert work(world, asked, "bo") == 3
@@ -106,8 +106,8 @@ def test_a_qualification_that_is_closed_half_way_is_an_end(world: World, asked: 
     batch = again(batch)
     with pytest.raises(Refused, match="which closed before you finished"):
         world.take(batch, "pat")
-    assert queue.left_for(world.pat, [batch.pk]) == {batch.pk: 0}
-    assert queue.left_for(world.quin, [batch.pk]) == {batch.pk: 2}
+    assert availability.left_for(world.pat, [batch.pk]) == {batch.pk: 0}
+    assert availability.left_for(world.quin, [batch.pk]) == {batch.pk: 2}
     assert (end(pat).code, end(ray).code, end(ray).work_left) == ("S1", "", False)
     assert end(quin).work_left
     assert work(world, batch, "quin") == 2

@@ -24,7 +24,7 @@ from annotation.models import (
     Qualification,
     Reading,
 )
-from annotation.work import gates, queue
+from annotation.work import availability, gates, queue
 from tests.annotation.cast import NOON, World
 
 
@@ -161,11 +161,13 @@ def test_a_qualification_says_what_is_asked_and_what_was_reached(world: World) -
     assert "80 %" in before.message
     assert before.address == f"/batches/{test.public_id}/annotate/"
 
-    assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 4
+    assert availability.left_for(world.ada, [batch.pk])[batch.pk] == 4
     row = Qualification.objects.create(
         batch=test, person=world.ada, right=7, judged=10, passed=False, at=NOON
     )
-    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 0}, "no list offers what nobody hands out"
+    assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 0}, (
+        "no list offers what nobody hands out"
+    )
     after = gates.shut(batch=batch, person=world.ada, now=NOON)
     assert after
     assert after.code == "not_qualified"

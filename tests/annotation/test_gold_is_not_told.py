@@ -15,7 +15,7 @@ from annotation.journeys import adjudicating, annotating, assigning, setting_up
 from annotation.models import Assignment, Batch, Person, Place
 from annotation.refusals import Refused
 from annotation.roles import Role
-from annotation.work import draws, queue, shares, withdrawing
+from annotation.work import availability, draws, shares, withdrawing
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
 
@@ -165,7 +165,7 @@ def test_the_number_that_is_left_falls_by_one_with_each_item_whatever_it_is(
     ada, left, kinds = world.ada, [], set()
 
     def now() -> int:
-        return queue.left_for(ada, [batch.pk])[batch.pk]
+        return availability.left_for(ada, [batch.pk])[batch.pk]
 
     before = now()
     while taken := world.take(batch, "ada"):

@@ -38,7 +38,7 @@ from annotation.models import (
     Upload,
 )
 from annotation.refusals import Refused
-from annotation.work import queue
+from annotation.work import availability
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 
@@ -149,7 +149,7 @@ class TestWriting:
         client = Client()
         client.force_login(person)
         assert client.get("/account/").status_code == 302
-        assert queue.left_for(world.ada, [batch.pk])[batch.pk] == 4
+        assert availability.left_for(world.ada, [batch.pk])[batch.pk] == 4
 
     def test_a_column_says_who_is_simulated(self, world: World) -> None:
         batch = world.batch(overlap=2)

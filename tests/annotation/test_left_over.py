@@ -26,7 +26,7 @@ from annotation.models import (
 )
 from annotation.releases import release_files
 from annotation.roles import Role
-from annotation.work import queue
+from annotation.work import availability, queue
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -128,13 +128,13 @@ def test_a_lone_answer_decides_nothing_in_a_batch_for_everybody_that_began_with_
 
     assert adjudicating.resolve_due(now=LATER) == 0
     second = newcomer(world, "gus")
-    assert queue.left_for(second, [batch.pk]) == {batch.pk: 2}
-    assert queue.left_for(first, [batch.pk]) == {batch.pk: 0}
+    assert availability.left_for(second, [batch.pk]) == {batch.pk: 2}
+    assert availability.left_for(first, [batch.pk]) == {batch.pk: 0}
     assert world.take(batch, "fay") is None
     for _ in range(2):
         world.label(batch, "gus", "extraction")
     third = newcomer(world, "hal")
-    assert queue.left_for(third, [batch.pk]) == {batch.pk: 2}
+    assert availability.left_for(third, [batch.pk]) == {batch.pk: 2}
     world.label(batch, "hal", "extraction")
     assert not Decision.objects.exists()
 
@@ -307,13 +307,13 @@ def test_an_item_for_everybody_waits_for_whoever_gave_it_back(world: World) -> N
     while (theirs := world.take(batch, "dee")) is not None:
         world.answer(theirs, {"label": "extraction"})
 
-    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 2}
+    assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 2}
     seen = set()
     while (mine := world.take(batch, "ada")) is not None:
         seen.add(mine.item_id)
         world.answer(mine, {"label": "reasoning"})
     assert len(seen) == 2
-    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 0}
+    assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 0}
 
 
 @pytest.mark.parametrize("change", ["somebody comes later", "the overlap is lowered"])

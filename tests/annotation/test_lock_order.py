@@ -19,7 +19,7 @@ from annotation.explorer import acting, querysets
 from annotation.journeys import adjudicating, assigning, changing
 from annotation.models import Assignment, Batch, Decision, Item, Outcome, Place, Tally
 from annotation.refusals import Refused
-from annotation.work import queue
+from annotation.work import places
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_defining import batch_of, define
 from tests.waiting import wait_until
@@ -95,7 +95,7 @@ def test_who_holds_an_item_gets_its_batch_while_the_batch_changes(
         Item.objects.select_for_update(no_key=True).get(pk=item.pk)
         other = Acting(lambda: action(world, Batch.objects.select_related("project").get(pk=batch.pk)))
         wait_until(somebody_waits_for_a_lock)
-        queue.add_place(item)  # as a decision that asks one more person does
+        places.add_place(item)  # as a decision that asks one more person does
     other.join(60)
 
     assert other.error == ""

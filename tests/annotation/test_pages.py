@@ -41,7 +41,7 @@ from annotation.models import (
 from annotation.quality import guidance
 from annotation.roles import Permission, Role
 from annotation.views import demo
-from annotation.work import queue
+from annotation.work import availability
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage, fill
@@ -270,13 +270,13 @@ def test_home_tells_an_adjudicator_what_waits(things: Things) -> None:
 
 def test_what_is_left_is_what_the_queue_will_give(world: World) -> None:
     batch = world.batch(overlap=1)
-    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 4}
+    assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 4}
     world.label(batch, "bo", "extraction")
     world.take(batch, "cy")
     world.take(batch, "ada")
 
-    assert queue.left_for(world.ada, [batch.pk]) == {batch.pk: 2}
-    assert queue.left_for(world.cy, [batch.pk]) == {batch.pk: 2}
+    assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 2}
+    assert availability.left_for(world.cy, [batch.pk]) == {batch.pk: 2}
 
 
 def test_home_of_somebody_without_a_project_says_what_to_do(world: World) -> None:

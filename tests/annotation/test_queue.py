@@ -19,7 +19,7 @@ from annotation.journeys import annotating, assigning, setting_up
 from annotation.models import Assignment, Batch, Example, Exclusion, Item, Person, Place
 from annotation.refusals import Refused
 from annotation.roles import Role
-from annotation.work import lineage, queue
+from annotation.work import availability, lineage, places, queue
 from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.annotation.test_gold import mark
 
@@ -212,7 +212,7 @@ def test_in_a_batch_for_everybody_who_comes_later_gets_every_item_too(world: Wor
     Batch.objects.filter(pk=batch.pk).update(strategy="everyone")
     batch = Batch.objects.get(pk=batch.pk)
     for name in ("ada", "bo", "cy"):
-        assert queue.left_for(world.people[name], [batch.pk]) == {batch.pk: 4}
+        assert availability.left_for(world.people[name], [batch.pk]) == {batch.pk: 4}
         assert [item.position for item in _all_of(world, batch, name)] == [1, 2, 3, 4]
     assert not Place.objects.filter(batch=batch, added=True).exists()
     assert Batch.objects.get(pk=batch.pk).places_count == 12
@@ -259,7 +259,7 @@ def test_a_new_place_is_numbered_behind_the_highest(world: World) -> None:
     batch = world.batch(overlap=3, size=1)
     Place.objects.filter(batch=batch, number=2).delete()
     Item.objects.filter(batch=batch).update(places_count=2)
-    assert queue.add_place(Item.objects.get(batch=batch)).number == 4
+    assert places.add_place(Item.objects.get(batch=batch)).number == 4
 
 
 def _all_of(world: World, batch: Batch, name: str) -> list[Item]:

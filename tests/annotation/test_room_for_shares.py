@@ -11,7 +11,7 @@ from annotation import doctor
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Event, Item, Place
 from annotation.refusals import Refused
-from annotation.work import queue, shares
+from annotation.work import availability, shares
 from tests.annotation.cast import NOON, World, make_world
 
 
@@ -43,7 +43,10 @@ def test_keeping_more_is_cut_to_what_one_person_may_do(twenty: World) -> None:
     assert work(twenty, batch, "ada", 1) == 1
     assert shares.assign(batch=batch, person=twenty.ada, most=20, by=twenty.mara, now=NOON) == 4
     assert shares.assign(batch=batch, person=twenty.ada, most=20, by=twenty.mara, now=NOON) == 0
-    assert [queue.left_for(twenty.people[who], [batch.pk])[batch.pk] for who in ("ada", "bo")] == [4, 5]
+    assert [availability.left_for(twenty.people[who], [batch.pk])[batch.pk] for who in ("ada", "bo")] == [
+        4,
+        5,
+    ]
     assert sum(work(twenty, batch, who) for who in ("ada", "bo", "cy")) == 14
     assert Place.objects.filter(batch=batch, taken=False, reserved_for=None).count() == 5
 
@@ -58,7 +61,7 @@ def test_items_that_come_to_a_split_go_to_those_with_room_and_the_rest_is_free(t
     assert batch.items.count() == 12
     assert [kept(twenty, batch, who) for who in ("ada", "bo", "cy")] == [3, 3, 3]
     assert Place.objects.filter(batch=batch, reserved_for=None).count() == 15
-    assert queue.left_for(twenty.bo, [batch.pk]) == {batch.pk: 3}
+    assert availability.left_for(twenty.bo, [batch.pk]) == {batch.pk: 3}
 
 
 def test_a_share_moves_to_others_as_far_as_they_have_room(twenty: World) -> None:

@@ -16,7 +16,7 @@ from annotation import doctor, immutable
 from annotation.journeys import annotating, assigning, changing
 from annotation.models import Assignment, Batch, Event, Exclusion, Item, Place
 from annotation.refusals import Refused
-from annotation.work import accounting, queue, shares
+from annotation.work import accounting, availability, shares
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both
@@ -237,7 +237,7 @@ def test_a_draw_by_difficulty_keeps_its_shares(twenty: World) -> None:
         "by": "difficulty",
         "size": 10,
     }
-    assert queue.left_for(twenty.ada, [batch.pk]) == {batch.pk: 10}
+    assert availability.left_for(twenty.ada, [batch.pk]) == {batch.pk: 10}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from annotation.bulk import among
 from annotation.models import Assignment, Batch, Decision, Example, Exclusion, Item, Person, Place, Source
 from annotation.refusals import refuse
-from annotation.work import queue
+from annotation.work import submissions
 from tableqa.foreign_values import normal, unstorable
 from tableqa.on_disk import Shelf
 from tableqa.readers.ingestion import ROWS, Rows
@@ -140,7 +140,7 @@ def _new(label: Label, items: _Items, task: TaskType, checked: Checked) -> list[
     if label.is_simulated:
         checked.simulated.add(annotator)
     origin = json.dumps(label.origin) if label.origin else None
-    said, stored = queue.fingerprint(response), json.dumps(response)
+    said, stored = submissions.fingerprint(response), json.dumps(response)
     return [annotator, item.pk, taken, said, label.made_at, origin, label.seconds, stored]
 
 

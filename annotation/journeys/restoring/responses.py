@@ -35,7 +35,7 @@ from annotation.models import (
 from annotation.releases import provenances
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS
 from annotation.releases.release_files import TRIES
-from annotation.work import queue
+from annotation.work import submissions
 from tableqa.canonical import digest
 from tableqa.language import message
 
@@ -75,7 +75,7 @@ class Responses(Contents):
             revision |= {
                 "imported": record.get("imported"),
                 "has_response": response is not None,
-                "fingerprint": None if response is None else queue.fingerprint(response),
+                "fingerprint": None if response is None else submissions.fingerprint(response),
             }
             ids.append(record["id"])
             key = record["item"], record["annotator"]
