@@ -7,7 +7,7 @@ from typing import Any
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,7 +22,7 @@ from annotation.people import crowd
 from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import changeable
-from annotation.work import accounting, shares
+from annotation.work import accounting, explanations, shares
 from tasks.contract import task_types
 
 
@@ -229,6 +229,34 @@ class Accounts(APIView):
         return Response(
             {"accounts": [{"annotator": line.pseudonym, **asdict(line.account)} for line in lines]}
         )
+
+
+class ReasonShape(serializers.Serializer[Any]):
+    """Why an item is or is not served."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ExplanationShape(serializers.Serializer[Any]):
+    """Whether an item is served to a person. `ahead`: the items that come first, null where that is not known."""
+
+    is_served = serializers.BooleanField()
+    ahead = serializers.IntegerField(allow_null=True)
+    reasons = ReasonShape(many=True)
+
+
+class Explain(APIView):
+    """Whether an item is served to a person."""
+
+    @extend_schema(responses=ExplanationShape, parameters=[OpenApiParameter("annotator", required=True)])
+    def get(self, request: Request, public_id: str) -> Response:
+        """Explain why the queue serves an item to an annotator (pseudonym), or why not."""
+        actor = access.actor(request)
+        item = access.item(actor, public_id, Permission.SET_UP)
+        explanations.require_visible(visibility.sight(actor, item.batch.project), item)
+        (person,) = _people(item.batch, [request.query_params.get("annotator", "")])
+        return Response(asdict(explanations.explain(item, person, now=timezone.now())))
 
 
 class Move(APIView):

@@ -56,6 +56,7 @@ urlpatterns = [
     path("items/<str:public_id>/decide/", views.Decide.as_view(), name="api_decide"),
     path("items/<str:public_id>/decision/undo/", views.UndoDecision.as_view(), name="api_undo_decision"),
     path("items/<str:public_id>/send-back/", views.SendBack.as_view(), name="api_send_back"),
+    path("items/<str:public_id>/explain/", sharing.Explain.as_view(), name="api_explain"),
     path("batches/<str:public_id>/rule/", views.BatchRule.as_view(), name="api_batch_rule"),
     path("batches/<str:public_id>/state/", sharing.State.as_view(), name="api_batch_state"),
     path("batches/<str:public_id>/change/", sharing.Change.as_view(), name="api_batch_change"),

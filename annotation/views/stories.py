@@ -16,13 +16,14 @@ from annotation import access, visibility
 from annotation.drawing import record_tables
 from annotation.explorer import acting
 from annotation.journeys import adjudicating
-from annotation.models import Item, Project
+from annotation.models import Item, Membership, Project
 from annotation.people import stories
 from annotation.refusals import Refused
-from annotation.roles import Permission
+from annotation.roles import Permission, Role
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, kind_title, page
 from annotation.visibility import Fact
+from annotation.work import explanations
 
 
 class LogForm(forms.Form):
@@ -122,6 +123,24 @@ def _entries(
     }
 
 
+def _explained(request: PageRequest, sight: visibility.Sight, item: Item) -> dict[str, Any]:
+    """The annotators of whom managers may ask whether they get the item, and the answer for the one they asked of."""
+    try:
+        explanations.require_visible(sight, item)
+    except Refused:
+        return {}
+    names = stories.Names(access.actor(request), sight.project)
+    members = Membership.objects.filter(project=sight.project, removed_at__isnull=True).order_by("pk")
+    annotators = {
+        row.pseudonym: row for row in members.select_related("person") if Role.ANNOTATOR in row.roles
+    }
+    context: dict[str, Any] = {"annotators": [(key, names(row.person_id)) for key, row in annotators.items()]}
+    if (key := request.GET.get("person", "")) in annotators:
+        context["asked_of"] = key
+        context["explanation"] = explanations.explain(item, annotators[key].person, now=timezone.now())
+    return context
+
+
 @page("GET")
 def item(request: PageRequest, public_id: str) -> HttpResponse:
     """All that happened to one item."""
@@ -147,6 +166,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         "question": found.example.question,
         "gold": found.is_gold and sight.shows(Fact.GOLD, found),
         "by_name": names.by_name,
+        **_explained(request, sight, found),
         "history_table": table,
         **figure_gallery(request, "item", public_id, [table]),
     }

@@ -5,7 +5,7 @@ where nothing is asked there is no statement, where something is, there are two 
 """
 
 import zoneinfo
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -105,17 +105,22 @@ def shut(
 
 def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool = False) -> Gate | None:
     """The rule of `shut`: what comes first is said first."""
+    return next(closed(batch, facts, holding=holding, begun=begun), None)
+
+
+def closed(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool = False) -> Iterator[Gate]:
+    """All gates that are shut, in the order in which they apply."""
     project = batch.project
     back = (("batch", batch.public_id),)
     if batch.paused_at is not None and batch.closed_at is None and not begun:
-        return Gate(
+        yield Gate(
             "batch_paused",
             gettext("{name} is paused. Your drafts are kept. Come back later.").format(name=batch.name),
         )
     if not facts.consented:
-        return consent(batch)
+        yield consent(batch)
     if not facts.read:
-        return Gate(
+        yield Gate(
             "guidelines_unread",
             gettext("The guidelines are new or have changed. Read them to continue."),
             "guidelines",
@@ -124,14 +129,17 @@ def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool =
         )
     if not facts.practised:
         variant = (("variant", batch.variant),) if batch.variant else ()
-        return Gate(
+        yield Gate(
             "practice_needed",
             gettext("Complete the practice set first. Each answer is explained at once."),
             "practice",
             (project.slug, batch.task_type),
             (*variant, *back),
         )
-    return _unqualified(batch, facts.reached) or (None if begun else _at_the_limit(batch, facts, holding))
+    if gate := _unqualified(batch, facts.reached):
+        yield gate
+    if not begun and (gate := _at_the_limit(batch, facts, holding)):
+        yield gate
 
 
 def consent(batch: Batch) -> Gate:

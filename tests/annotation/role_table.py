@@ -509,6 +509,14 @@ API: dict[str, dict[str, Call]] = {
     "api_items": {"get": (the_project, None, PROGRESS, Permission.SEE_PROGRESS)},
     "api_sources": {"get": (the_project, None, PROGRESS, Permission.SEE_PROGRESS)},
     "api_batch_accounts": {"get": (the_batch, None, MANAGE, Permission.SET_UP)},
+    "api_explain": {
+        "get": (
+            lambda t: [t.item.public_id],
+            lambda t: {"annotator": Membership.objects.get(person=t.world.ada).pseudonym},
+            MANAGE,
+            Permission.SET_UP,
+        )
+    },
     "api_batch_shares": {
         "post": (
             the_batch,
