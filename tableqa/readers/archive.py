@@ -127,12 +127,8 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
     """The plain files of an archive by their names; ReaderError for what is not unpacked."""
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
-        raise ReaderError(
-            path,
-            None,
-            phrase("it contains more than {most} files", most=grouped(MOST_MEMBERS)),
-            phrase("Split it"),
-        )
+        what = phrase("it contains more than {most} files", most=grouped(MOST_MEMBERS))
+        raise ReaderError(path, None, what, phrase("Split it"))
     files: dict[str, zipfile.ZipInfo] = {}
     for member in members:
         if not member.filename:

@@ -228,12 +228,8 @@ def _splits(path: Path) -> list[str]:
 
 def _below(said_in: Path, folder: Path, name: str) -> Path:
     if "/" in name or "\\" in name or name in ("", ".", ".."):
-        raise ReaderError(
-            said_in,
-            1,
-            phrase("the split {name!r} is not a plain name", name=name),
-            phrase("Correct it, or save the data again"),
-        )
+        mend = phrase("Correct it, or save the data again")
+        raise ReaderError(said_in, 1, phrase("the split {name!r} is not a plain name", name=name), mend)
     return folder / name
 
 
@@ -257,11 +253,8 @@ def _saved(folder: Path) -> Iterator[Path]:
                 mend,
             ) from error
         if found is None:
-            raise file.error(
-                "filename",
-                phrase("{field} is {name!r}, which is not there", field="filename", name=name),
-                mend,
-            )
+            what = phrase("{field} is {name!r}, which is not there", field="filename", name=name)
+            raise file.error("filename", what, mend)
         yield found
 
 
@@ -272,12 +265,8 @@ def _json(path: Path) -> Any:
         if isinstance(error, ReaderError):
             raise
         line = getattr(error, "lineno", 1)
-        raise ReaderError(
-            path,
-            line,
-            phrase("this is not JSON: {error}", error=reason_of(error)),
-            phrase("Fetch the file again"),
-        ) from error
+        what = phrase("this is not JSON: {error}", error=reason_of(error))
+        raise ReaderError(path, line, what, phrase("Fetch the file again")) from error
 
 
 def records_of(path: Path, in_card: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

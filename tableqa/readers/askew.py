@@ -68,12 +68,8 @@ class AskewRelease(FileReader):
         path = Path(path)
         manifest = path / MANIFEST if path.is_dir() else path
         if path.is_dir() and not manifest.is_file():
-            raise ReaderError(
-                path,
-                None,
-                phrase("there is no {manifest} in it", manifest=MANIFEST),
-                phrase("Name the folder of one release"),
-            )
+            mend = phrase("Name the folder of one release")
+            raise ReaderError(path, None, phrase("there is no {manifest} in it", manifest=MANIFEST), mend)
         if tables is None:
             return manifest, manifest.absolute().parent
         given = Path(tables)

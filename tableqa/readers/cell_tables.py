@@ -102,11 +102,8 @@ def _cell(fields: Fields) -> Cell:
     text = text_of(fields.value["value"])
     if text is None:
         shown = kind(fields.value["value"])
-        raise fields.error(
-            "value",
-            phrase("{field} is {kind}, not a text", field="value", kind=shown),
-            phrase("Write it in quotes"),
-        )
+        mend = phrase("Write it in quotes")
+        raise fields.error("value", phrase("{field} is {kind}, not a text", field="value", kind=shown), mend)
     rows, columns = (fields.integer(name) if name in fields else 1 for name in ("row_span", "column_span"))
     return Cell(text, fields.value.get("is_header") is True, max(rows, 1), max(columns, 1))
 

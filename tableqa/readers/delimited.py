@@ -230,12 +230,8 @@ def table_of_rows(path: Path, lines: Iterable[tuple[int, list[str]]]) -> Table:
             rows.append(cells)
         check_size(path, line, len(rows), len(header))
     if header is None:
-        raise ReaderError(
-            path,
-            1,
-            phrase("there is no header line"),
-            phrase("The first line of a table holds its column names"),
-        )
+        mend = phrase("The first line of a table holds its column names")
+        raise ReaderError(path, 1, phrase("there is no header line"), mend)
     try:
         return Table(header, rows)
     except TableError as error:

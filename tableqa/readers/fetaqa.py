@@ -45,11 +45,8 @@ def fetaqa_table(fields: Fields) -> Table:
     """The table of a record of FeTaQA; LFTQA-Eval's records hold such a one, too."""
     rows = fields.listed("table_array")
     if not rows:
-        raise fields.error(
-            "table_array",
-            phrase("{field} is empty", field="table_array"),
-            phrase("A table has at least a header row"),
-        )
+        mend = phrase("A table has at least a header row")
+        raise fields.error("table_array", phrase("{field} is empty", field="table_array"), mend)
     title = fields.text("table_page_title", default="")
     return table_of(fields.place, rows[0], rows[1:], title, fields.text("table_section_title", default=""))
 
@@ -59,11 +56,8 @@ def _highlighted(fields: Fields, table: Table) -> list[list[str]]:
     for i, pair in enumerate(fields.listed("highlighted_cell_ids")):
         if not isinstance(pair, list) or len(pair) != 2 or not all(type(part) is int for part in pair):
             name = f"highlighted_cell_ids[{i}]"
-            raise fields.error(
-                name,
-                phrase("{field} is not a pair of numbers", field=name),
-                phrase("It is [row, column], the header being row 0"),
-            )
+            mend = phrase("It is [row, column], the header being row 0")
+            raise fields.error(name, phrase("{field} is not a pair of numbers", field=name), mend)
         cells.append(cell_at(fields.place, table, pair[0] - 1, pair[1]))
     return cells
 

@@ -130,12 +130,8 @@ def read_all(request: ReadRequest, progress: Callable[[int], None] = lambda numb
                 add_outcomes(rows, rejections, checked(reader, path, tables, request.limit), path, progress)
             )
         if not rows.number and not rejections.number:
-            raise ReaderError(
-                path,
-                None,
-                phrase("the file contains no examples"),
-                phrase("Check that this is the right file"),
-            )
+            mend = phrase("Check that this is the right file")
+            raise ReaderError(path, None, phrase("the file contains no examples"), mend)
         if request.rest and rejections.number:
             rejections.write(Path(request.rest), reader.rest_form if isinstance(reader, Tolerant) else "")
         read = ReadResult(checksum, fields, number=rows.number, numbered=numbered, whole=rejections.whole)

@@ -78,19 +78,13 @@ def _table(table: Fields) -> Table:
     table.only("header", "rows", "title", "caption", "header_rows", "spans")
     above = table.value.get("header_rows") or []
     if not isinstance(above, list):
-        raise table.error(
-            "header_rows",
-            phrase("{field} is {kind}, not a list", field="header_rows", kind=kind(above)),
-            phrase("Give a list of rows"),
-        )
+        what = phrase("{field} is {kind}, not a list", field="header_rows", kind=kind(above))
+        raise table.error("header_rows", what, phrase("Give a list of rows"))
     try:
         spans = [Span.from_dict(span) for span in (table.value.get("spans") or [])]
     except (TableError, TypeError) as error:
-        raise table.error(
-            "spans",
-            phrase("{field} cannot be read: {error}", field="spans", error=reason_of(error)),
-            phrase("Correct the merged cells"),
-        ) from error
+        what = phrase("{field} cannot be read: {error}", field="spans", error=reason_of(error))
+        raise table.error("spans", what, phrase("Correct the merged cells")) from error
     header, rows = table.required("header"), table.required("rows")
     title, caption = table.text("title", default=""), table.text("caption", default="")
     found = table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
@@ -131,11 +125,8 @@ def _meta(fields: Fields, table: Table) -> dict[str, Any]:
     own = fields.nested("meta").value if "meta" in fields else {}
     special = {name: fields.value[name] for name in (*MARKED, *_RATED) if name in fields}
     if twice := next((name for name in special if name in own), None):
-        raise fields.error(
-            twice,
-            phrase("{field} is both in the record and in its meta", field=twice),
-            phrase("Remove one of the two"),
-        )
+        mend = phrase("Remove one of the two")
+        raise fields.error(twice, phrase("{field} is both in the record and in its meta", field=twice), mend)
     meta = plain({**own, **special})
     for name in MARKED:
         if name in meta:

@@ -121,11 +121,8 @@ class _Scores:
                     raise record.fields.place.error(what, phrase("Remove one of the two"))
                 score = record.fields.number("score")
                 if kind == _HUMAN and not 1 <= score <= 5:
-                    raise record.fields.error(
-                        "score",
-                        phrase("{field} is {score}", field="score", score=score),
-                        phrase("People rate from 1 to 5"),
-                    )
+                    what = phrase("{field} is {score}", field="score", score=score)
+                    raise record.fields.error("score", what, phrase("People rate from 1 to 5"))
                 self._scores[key] = score
 
     def of(self, example_id: str, system: str) -> dict[str, int | float]:

@@ -599,11 +599,9 @@ def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str
         if part == "question" and "sentence_annotations" in record.value:
             raise without_question(record)
         there = ", ".join(nested_names(record.value)[:12]) or "none"
-        raise record.place.error(
-            phrase("no column is known as the {part}", part=word(part)),
-            phrase("Choose its column. The columns are: {there}", there=there),
-            phrase("Name it: --field {part}=COLUMN. The columns are: {there}", part=part, there=there),
-        )
+        what = phrase("Choose its column. The columns are: {there}", there=there)
+        mend = phrase("Name it: --field {part}=COLUMN. The columns are: {there}", part=part, there=there)
+        raise record.place.error(phrase("no column is known as the {part}", part=word(part)), what, mend)
 
 
 def _id(record: Fields, column: str | None, number: int) -> str:

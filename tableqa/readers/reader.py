@@ -407,12 +407,8 @@ def read_lines(
         while line := file.readline(longest + 1):
             number += 1
             if len(line) > longest:
-                raise ReaderError(
-                    path,
-                    number,
-                    phrase("the line is longer than {longest} bytes", longest=grouped(longest)),
-                    phrase("Check that this is the right file"),
-                )
+                what = phrase("the line is longer than {longest} bytes", longest=grouped(longest))
+                raise ReaderError(path, number, what, phrase("Check that this is the right file"))
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             text = _decoded(path, line, first_line=number)
@@ -549,12 +545,8 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
         ) from error
     if "\0" in text:
         line = first_line + text.count("\n", 0, text.index("\0"))
-        raise ReaderError(
-            path,
-            line,
-            phrase("the line contains a NUL character"),
-            phrase("Fetch the file again: it is damaged or binary"),
-        )
+        mend = phrase("Fetch the file again: it is damaged or binary")
+        raise ReaderError(path, line, phrase("the line contains a NUL character"), mend)
     return text
 
 

@@ -45,11 +45,8 @@ def _example(fields: Fields, id: str) -> Example:
     title, caption = fields.text("title", default=""), held.text("caption", default="")
     table = table_of(held.place, header, rows, title, caption)
     if WRITTEN in fields.value:
-        raise fields.error(
-            WRITTEN,
-            phrase("{field} is a field that SUC does not have", field=WRITTEN),
-            phrase("Rename it: the reader uses this name"),
-        )
+        mend = phrase("Rename it: the reader uses this name")
+        raise fields.error(WRITTEN, phrase("{field} is a field that SUC does not have", field=WRITTEN), mend)
     meta = {name: plain(value) for name, value in fields.value.items() if name not in _FIELDS}
     meta[WRITTEN] = fields.rest("context", "label")
     if "id" not in fields:
@@ -78,11 +75,8 @@ def _passages(fields: Fields) -> list[str]:
         return value
     if value is None or isinstance(value, str):
         return [value] if value else []
-    raise fields.error(
-        "context",
-        phrase("{field} is {kind}, not a text or a list of texts", field="context", kind=kind(value)),
-        phrase("Correct it"),
-    )
+    what = phrase("{field} is {kind}, not a text or a list of texts", field="context", kind=kind(value))
+    raise fields.error("context", what, phrase("Correct it"))
 
 
 READER = Suc()

@@ -76,24 +76,16 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
         )
     form = text_form(path, encoding.of(path))
     if suffix in _PERHAPS_SEPARATED and not has_columns(path, form):
-        raise ReaderError(
-            path,
-            1,
-            phrase("this text has no separator that gives every row the same number of fields"),
-            phrase("Save the table as .csv"),
-        )
+        what = phrase("this text has no separator that gives every row the same number of fields")
+        raise ReaderError(path, 1, what, phrase("Save the table as .csv"))
     rows = read_delimited(path, form.separator, form.encoding, comments=form.comments)
     return table_of_rows(path, rows)
 
 
 def _check_size(path: Path) -> None:
     if path.stat().st_size > MAX_TABLE_BYTES:
-        raise ReaderError(
-            path,
-            None,
-            phrase("it has more than {most} bytes", most=grouped(MAX_TABLE_BYTES)),
-            phrase("Split the table"),
-        )
+        what = phrase("it has more than {most} bytes", most=grouped(MAX_TABLE_BYTES))
+        raise ReaderError(path, None, what, phrase("Split the table"))
 
 
 def _in_html(path: Path, encoding: str) -> Table:

@@ -95,11 +95,8 @@ def _table(record: Record) -> tuple[Table, str]:
     table = record.fields.nested("table")
     rows = table.listed("table")
     if not rows:
-        raise table.error(
-            "table",
-            phrase("{field} is empty", field="table"),
-            phrase("A table has at least one row, which is taken as its header"),
-        )
+        mend = phrase("A table has at least one row, which is taken as its header")
+        raise table.error("table", phrase("{field} is empty", field="table"), mend)
     return table_of(table.place, rows[0], rows[1:]), table.name("uid")
 
 
@@ -124,11 +121,8 @@ def _answers(question: Fields) -> list[str]:
         return question.texts("answer")
     text = text_of(value)
     if text is None:
-        raise question.error(
-            "answer",
-            phrase("{field} is {kind}", field="answer", kind=kind(value)),
-            phrase("It is a list of texts, a text or a number"),
-        )
+        mend = phrase("It is a list of texts, a text or a number")
+        raise question.error("answer", phrase("{field} is {kind}", field="answer", kind=kind(value)), mend)
     return [text]
 
 

@@ -221,17 +221,11 @@ def _sql(sql: Fields, table: Table) -> dict[str, Any]:
     columns = table.shape[1]
     selected, aggregation = sql.integer("sel"), sql.integer("agg")
     if not 0 <= selected < columns:
-        raise sql.error(
-            "sel",
-            phrase("{field} is {selected}", field="sel", selected=selected),
-            phrase("The table has {columns} columns, counted from 0", columns=columns),
-        )
+        mend = phrase("The table has {columns} columns, counted from 0", columns=columns)
+        raise sql.error("sel", phrase("{field} is {selected}", field="sel", selected=selected), mend)
     if not 0 <= aggregation < len(AGGREGATIONS):
-        raise sql.error(
-            "agg",
-            phrase("{field} is {aggregation}", field="agg", aggregation=aggregation),
-            phrase("It is a number from 0 to {number}", number=len(AGGREGATIONS) - 1),
-        )
+        mend = phrase("It is a number from 0 to {number}", number=len(AGGREGATIONS) - 1)
+        raise sql.error("agg", phrase("{field} is {aggregation}", field="agg", aggregation=aggregation), mend)
     conditions = sql.listed("conds")
     for i, condition in enumerate(conditions):
         if not _is_condition(condition, columns):

@@ -96,12 +96,8 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejected]]:
     columns = tuple(header.split("\t"))
     if columns not in (_COLUMNS, (*_COLUMNS, *ADDED)):
         shown = header if len(header) <= 80 else header[:79] + "…"
-        raise ReaderError(
-            path,
-            1,
-            phrase("the first line is {shown!r}", shown=shown),
-            phrase("The first line of a WTQ file is {header}", header=_HEADER),
-        )
+        mend = phrase("The first line of a WTQ file is {header}", header=_HEADER)
+        raise ReaderError(path, 1, phrase("the first line is {shown!r}", shown=shown), mend)
     for number, text in lines:
         fields = text.split("\t")
         if len(fields) != len(columns):
@@ -157,12 +153,8 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
         place = match.end()
         if match["end"] != ",":
             if len(cells) == 1 and quoted is None and not cell:
-                raise ReaderError(
-                    path,
-                    start,
-                    phrase("the line is empty"),
-                    phrase('Remove the line; an empty cell is written ""'),
-                )
+                mend = phrase('Remove the line; an empty cell is written ""')
+                raise ReaderError(path, start, phrase("the line is empty"), mend)
             yield start, cells
             line += 1
             cells, start = [], line
