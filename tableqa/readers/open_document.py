@@ -20,8 +20,8 @@ _DATE_PARTS = {
     "seconds": "ss",
 }
 _SIGNS = {"s": " ", "tab": "\t", "line-break": "\n"}
-_UNUSED = 1_000
-"""Repeated rows or cells from which empty ones are the unused rest of a sheet."""
+_MOST_STYLES = 1_000
+"""Columns whose styles are read."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class OpenDocument(Workbook):
         self._styles = _Styles()
         self._sheets: list[tuple[Sheet, bool]] = []
         self._columns: list[str] = []
-        self._width = 0
+        self._width = self._empty_rows = 0
         for part in sorted({"styles.xml", "content.xml"} & set(self._archive.namelist()), reverse=True):
             with self._archive.open(part) as file:
                 events = etree.iterparse(file, ("start", "end"), resolve_entities=False, no_network=True)
@@ -89,7 +89,8 @@ class OpenDocument(Workbook):
                     raise offering(error, "missing", "empty")
             rows[i] = ["" if text is _ERROR else text for text in row]
         hidden = [number for number in sheet.hidden_rows if number <= len(rows) and any(rows[number - 1])]
-        return Sheet(self.path, name, rows, sheet.merged, hidden, dates=sheet.dates)
+        columns = [at for at in sheet.hidden_columns if any(row[at - 1] for row in rows if at <= len(row))]
+        return Sheet(self.path, name, rows, sheet.merged, hidden, columns, sheet.dates)
 
     def _read(self, event: str, kind: str, element: Any) -> None:
         if event == "start":
@@ -97,12 +98,14 @@ class OpenDocument(Workbook):
                 said = _attributes(element)
                 is_visible = said.get("style-name", "") not in self._styles.hidden
                 self._sheets.append((Sheet(self.path, said.get("name", ""), []), is_visible))
-                self._columns, self._width = [], 0
-        elif kind == "table-column":
-            said = _attributes(element)
+                self._columns, self._width, self._empty_rows = [], 0, 0
+        elif kind == "table-column" and self._sheets:
+            said, first = _attributes(element), len(self._columns) + 1
             self._columns += [said.get("default-cell-style-name", "")] * min(
-                _repeats(said, "columns"), _UNUSED
+                _repeats(said, "columns"), _MOST_STYLES
             )
+            if said.get("visibility", "visible") != "visible":
+                self._sheets[-1][0].hidden_columns.extend(range(first, len(self._columns) + 1))
         elif kind == "table-row" and self._sheets:
             self._add_row(self._sheets[-1][0], element)
             element.clear()
@@ -110,30 +113,34 @@ class OpenDocument(Workbook):
             self._styles.add(kind, element)
 
     def _add_row(self, sheet: Sheet, element: Any) -> None:
-        row: list[str] = []
+        said, row, empty = _attributes(element), list[str](), 0
+        top = len(sheet.rows) + self._empty_rows
         for cell in element:
             if (kind := _local(cell)) not in ("table-cell", "covered-table-cell"):
                 continue
-            said = _attributes(cell)
-            text = "" if kind.startswith("covered") else self._text_of_cell(said, len(row), _shown(cell))
-            spans = int(said.get("number-rows-spanned", 1)), int(said.get("number-columns-spanned", 1))
+            of_cell, left = _attributes(cell), len(row) + empty
+            text = "" if kind.startswith("covered") else self._text_of_cell(of_cell, left, _shown(cell))
+            spans = int(of_cell.get("number-rows-spanned", 1)), int(of_cell.get("number-columns-spanned", 1))
             if spans != (1, 1):
-                top, left = len(sheet.rows), len(row)
                 sheet.merged.append(((top, left), (top + spans[0] - 1, left + spans[1] - 1)))
-            if said.get("value-type") == "date":
-                sheet.dates.append(len(sheet.rows) + 1)
-            repeats = _repeats(said, "columns")
-            repeats = repeats if text or repeats < _UNUSED else 1
-            self._check_size(len(row) + repeats, len(sheet.rows) + 1)
-            row += [text] * repeats
-        said = _attributes(element)
+            if of_cell.get("value-type") == "date":
+                sheet.dates.append(top + 1)
+            repeats = _repeats(of_cell, "columns")
+            if not text:
+                empty += repeats
+                continue
+            self._check_size(left + repeats, top + 1)
+            row += [""] * empty + [text] * repeats
+            empty = 0
         repeats = _repeats(said, "rows")
-        if repeats >= _UNUSED and not any(row):
-            repeats = 1
-        self._check_size(len(row), len(sheet.rows) + repeats)
+        if not row:
+            self._empty_rows += repeats
+            return
+        self._check_size(len(row), top + repeats)
         if said.get("visibility", "visible") != "visible":
-            sheet.hidden_rows.extend(range(len(sheet.rows) + 1, len(sheet.rows) + repeats + 1))
-        sheet.rows.extend(list(row) for _ in range(repeats))
+            sheet.hidden_rows.extend(range(top + 1, top + repeats + 1))
+        sheet.rows.extend(list(row) for row in [list[str]()] * self._empty_rows + [row] * repeats)
+        self._empty_rows = 0
 
     def _check_size(self, width: int, rows: int) -> None:
         self._width = max(self._width, width)

@@ -129,6 +129,35 @@ def test_repeated_cells_and_rows_are_read_and_the_unused_rest_is_not(tmp_path: P
     assert rows(path) == [["a", "a"], ["1", "2"], ["1", "2"]]
 
 
+def test_empty_rows_and_cells_before_others_are_read_however_many(tmp_path: Path) -> None:
+    empty = '<table:table-row table:number-rows-repeated="1500"><table:table-cell/></table:table-row>'
+    wide = cell(table_number_columns_repeated="1200") + cell("z") + cell(table_number_columns_repeated="9000")
+    path = document(tmp_path / "q.ods", sheet("T", cell("a"), empty, wide, empty), sheet("U", cell("b")))
+
+    read = rows(path)
+
+    assert [at for at, row in enumerate(read) if any(row)] == [0, 1501]
+    assert (len(read), read[0][0], read[1501].index("z"), len(read[1501])) == (1502, "a", 1200, 1201)
+    assert rows(path, "U") == [["b"]]
+
+
+def test_empty_rows_before_others_count_for_the_limit(tmp_path: Path) -> None:
+    empty = f'<table:table-row table:number-rows-repeated="{MAX_SHEET_CELLS}"><table:table-cell/></table:table-row>'
+
+    with pytest.raises(ReaderError, match="the sheet is too large"):
+        opened(document(tmp_path / "q.ods", sheet("T", empty, cell("a"))))
+
+
+def test_hidden_columns_with_texts_are_said(tmp_path: Path) -> None:
+    hidden = '<table:table-column table:visibility="collapse" table:number-columns-repeated="2"/>'
+    columns = f"<table:table-column/>{hidden}<table:table-column/>"
+    path = document(
+        tmp_path / "q.ods", sheet("T", cell("a") + cell("b") + cell() + cell("d"), columns=columns)
+    )
+
+    assert opened(path).sheet("T").hidden_columns == [2]
+
+
 def test_more_cells_than_the_limit_are_refused(tmp_path: Path) -> None:
     rest = f'<table:table-row table:number-rows-repeated="{MAX_SHEET_CELLS}">{cell("1")}{cell("2")}</table:table-row>'
 
