@@ -315,18 +315,19 @@ def _within_budget(path: Path, batches: Iterator[Any]) -> Iterator[Any]:
     """The batches up to `MOST_UNPACKED`, as their values are decoded; ReaderError."""
     spent = 0
     for batch in batches:
-        spent += batch.num_rows * ROW_BYTES + sum(map(_decoded_bytes, batch.columns))
+        spent += batch.num_rows * ROW_BYTES + sum(_decoded_bytes(path, column) for column in batch.columns)
         _check_budget(path, spent)
         yield batch
 
 
-def _decoded_bytes(column: Any) -> int:
+def _decoded_bytes(path: Path, column: Any) -> int:
     import pyarrow
 
     if isinstance(column, pyarrow.DictionaryArray):
         column = column.dictionary_decode()
     if "dictionary<" in str(column.type):  # each list or object may have large values many times
-        raise pyarrow.ArrowInvalid("a dictionary within another type")
+        what = phrase("a column has categories within lists or objects")
+        raise ReaderError(path, None, what, phrase("Write them as texts"))
     size: int = column.nbytes
     return size
 
@@ -383,11 +384,16 @@ def _written(value: Any, kind: Any = None) -> Any:
     `kind` is its type in the file: as a double, 0.1 in 32 bits would be 0.10000000149011612.
     """
     kind = getattr(kind, "storage_type", kind)
+    if (of_map := getattr(kind, "item_type", None)) is not None and value is not None:
+        members = {str(name): inner for name, inner in value}
+        value, kind = (
+            (members, kind) if len(members) == len(value) else (value, None)
+        )  # with a key twice: pairs
     if isinstance(value, dict):
         types = {field.name: field.type for field in kind} if hasattr(kind, "get_field_index") else {}
-        return {str(name): _written(inner, types.get(name)) for name, inner in value.items()}
+        return {str(name): _written(inner, types.get(name, of_map)) for name, inner in value.items()}
     kind = getattr(kind, "value_type", kind)  # that of a list or dictionary
-    if isinstance(value, list | tuple):  # a map has pairs
+    if isinstance(value, list | tuple):
         return [_written(inner, kind) for inner in value]
     if isinstance(value, float):
         # NaN is how pandas writes a missing value. An infinite number stays, and is refused.

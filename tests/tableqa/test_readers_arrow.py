@@ -311,6 +311,59 @@ def test_a_missing_number_is_null_and_never_the_word_nan(tmp_path: Path, name: s
     assert "row 1, column 1 is null" in second.error.what
 
 
+def write(table: Any, path: Path) -> None:
+    from pyarrow import feather, parquet
+
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path)
+    else:
+        feather.write_feather(table, str(path), compression="uncompressed")
+
+
+@pytest.mark.parametrize("name", ["r.parquet", "r.arrow"])
+def test_a_map_is_an_object(tmp_path: Path, name: str) -> None:
+    import pyarrow
+
+    columns = pyarrow.map_(pyarrow.string(), pyarrow.list_(pyarrow.string()))
+    numbers = pyarrow.map_(pyarrow.string(), pyarrow.float32())
+    table = pyarrow.table(
+        {
+            "question": ["?", "?"],
+            "table": pyarrow.array([[("Name", ["Ann", "Bob"]), ("Wins", ["3", "4"])]] * 2, columns),
+            "scores": pyarrow.array([[("a", 0.1), ("b", None)], None], numbers),
+            "twice": pyarrow.array([[("a", 1.5), ("a", 2.5)], []], numbers),
+        }
+    )
+    write(table, tmp_path / name)
+
+    first, second = READERS["own"](tmp_path / name)
+
+    assert (first.table.header, first.table.rows) == (("Name", "Wins"), (("Ann", "3"), ("Bob", "4")))
+    assert first.beside()["meta"] == {"scores": {"a": 0.1, "b": None}, "twice": [["a", 1.5], ["a", 2.5]]}
+    assert second.beside()["meta"] == {"scores": None, "twice": {}}
+
+
+def test_a_map_of_texts_is_no_table_of_two_rows(tmp_path: Path) -> None:
+    import pyarrow
+
+    kind = pyarrow.map_(pyarrow.string(), pyarrow.string())
+    table = pyarrow.array([[("Name", "Ann"), ("Wins", "3")]], kind)
+    write(pyarrow.table({"question": ["?"], "table": table}), tmp_path / "r.parquet")
+
+    with pytest.raises(ReaderError, match="there is an object that is not a table"):
+        list(READERS["own"](tmp_path / "r.parquet"))
+
+
+def test_categories_within_lists_are_refused_by_name(tmp_path: Path) -> None:
+    import pyarrow
+
+    tags = pyarrow.ListArray.from_arrays([0, 2], pyarrow.array(["a", "b"]).dictionary_encode())
+    write(pyarrow.table({"question": ["?"], "table": ["a\n1"], "tags": tags}), tmp_path / "r.arrow")
+
+    with pytest.raises(ReaderError, match="a column has categories within lists or objects"):
+        list(READERS["own"](tmp_path / "r.arrow"))
+
+
 @pytest.mark.parametrize("damage", ["cut off", "empty", "text", "bomb", "ragged", "null", "repeated"])
 def test_a_broken_parquet_file_is_refused(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
