@@ -7,7 +7,7 @@ names; an object of columns; the objects of HiTab and ToTTo; or a text that hold
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -232,28 +232,54 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
             cells = value[rows]
             if isinstance(cells, list):
                 cells = [_without_links(row) for row in cells]
-            return table_of(place, _without_links(value[header]), cells, *titles)
-        columns = [column for column in map(_column, value.values()) if column is not None]
-        if columns and len(columns) == len(value):
-            if len({len(column) for column in columns}) > 1:
-                raise place.error(
-                    phrase("the columns are not of one length"),
-                    phrase("Give every column the same number of cells"),
-                )
-            rows_of = [list(row) for row in zip(*columns, strict=True)]
-            return table_of(place, list(value), rows_of, title, caption)
+            labels = value.get("index") if (header, rows) == ("columns", "data") else None
+            return table_of(place, *_labelled(_without_links(value[header]), cells, labels), *titles)
+        if (columns := _columns(value)) is not None:
+            names, labels, cells = columns
+            if len(set(map(len, cells))) > 1:
+                mend = phrase("Give every column the same number of cells")
+                raise place.error(phrase("the columns are not of one length"), mend)
+            rows_of = list(map(list, zip(*cells, strict=True)))
+            return table_of(place, *_labelled(names, rows_of, labels), title, caption)
     mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
     error = place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
-    if isinstance(value, dict):
-        error.ways = {"table": [name for name, inner in value.items() if isinstance(inner, list)]}
+    if isinstance(value, dict) and (names := [name for name in value if isinstance(value[name], list)]):
+        error.ways = {"table": names}
     raise error
 
 
-def _column(value: object) -> list[Any] | None:
-    """The cells of a column: a list, or an object of cells by their numbers as pandas writes it; None for others."""
-    if isinstance(value, dict) and list(value) == [str(number) for number in range(len(value))]:
-        return list(value.values())
-    return value if isinstance(value, list) else None
+def is_numbered(labels: Iterable[object]) -> bool:
+    """Whether labels are the numbers from 0, as pandas gives rows without labels."""
+    return all(str(label) == str(number) for number, label in enumerate(labels))
+
+
+def _columns(value: dict[str, Any]) -> tuple[list[str], list[str], list[list[Any]]] | None:
+    """The names, labels of rows and cells of columns: lists, or objects as pandas writes them; None for others."""
+    names, members = list(value), list(value.values())
+    if members and all(isinstance(member, list) for member in members):
+        return names, [], members
+    if (
+        not all(isinstance(member, dict) and list(member) == list(members[0]) for member in members)
+        or not names
+    ):
+        return None
+    labels, cells = list(members[0]), [list(member.values()) for member in members]
+    of_names, of_labels = (2 * is_numbered(keys) or all(map(str.isdecimal, keys)) for keys in (names, labels))
+    if of_labels < of_names:
+        return labels, names, list(map(list, zip(*cells, strict=True)))
+    return (
+        (names, labels, cells) if of_labels == 2 or of_labels > of_names else None
+    )  # unknown which are names
+
+
+def _labelled(header: Any, rows: Any, labels: Any) -> tuple[Any, Any]:
+    """Header and rows with the labels of the rows as their first column, unless these are numbers from 0."""
+    are_lists = all(
+        isinstance(one, list) for one in (header, labels, rows, *(rows if isinstance(rows, list) else ()))
+    )
+    if not are_lists or len(labels) != len(rows) or is_numbered(labels):
+        return header, rows
+    return ["", *header], [[label, *row] for label, row in zip(labels, rows, strict=True)]
 
 
 def _without_links(row: object) -> object:

@@ -35,6 +35,7 @@ from tableqa.readers.record_forms import (
     AnswerLists,
     file_named,
     gold_in,
+    is_header,
     is_json,
     nested_names,
     part_of_object,
@@ -415,7 +416,7 @@ class OwnData(TolerantReader):
                     Fields(Place(path, 1, record=number), record)
                     for number, record in enumerate(inner, start=1)
                 )
-            records = each_record(path)
+            records = each_record(path, is_header=partial(is_header, fields=self.fields))
             return (Rejected(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
         form = _form(path, self.fields)
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)

@@ -7,7 +7,7 @@ from tableqa.language import phrase
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.reader import ReaderError, any_case, not_the_only_file, start_of
 from tableqa.readers.reading_options import EVERY, offering, option
-from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, parts_of
+from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, is_header
 from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.workbook import Sheet, Workbook
@@ -69,7 +69,7 @@ def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[S
 def header_at(sheet: Sheet, fields: Mapping[str, str]) -> int | None:
     """The place of the first row, below titles, that names question and table; None where none of the first ones does."""
     names = [[cell.strip() for cell in row] for row in sheet.rows[:MOST_TITLES]]
-    fitting = (at for at, row in enumerate(names) if {"question", "table"} <= parts_of(row, fields).keys())
+    fitting = (at for at, row in enumerate(names) if is_header(row, fields))
     return next(fitting, None)
 
 

@@ -6,7 +6,7 @@ table. A table is in its column, in two columns (header and rows), or in a file 
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,14 @@ from typing import Any
 from tableqa.answers import alternatives_of, in_words
 from tableqa.foreign_values import in_column
 from tableqa.language import gettext_noop, joined, phrase
-from tableqa.readers.mapped import USUAL, gold, is_list_of_objects, is_table_text, texts_of_answers
+from tableqa.readers.mapped import (
+    USUAL,
+    gold,
+    is_list_of_objects,
+    is_numbered,
+    is_table_text,
+    texts_of_answers,
+)
 from tableqa.readers.reader import ReaderError, start_of
 from tableqa.readers.reading_options import option
 from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
@@ -56,6 +63,7 @@ _QUOTED = re.compile(r"\s*\[\s*['\"]")
 _TABLES = frozenset(USUAL["table"])
 _HEADERS = ("table_header", "table_headers", "header", "headers", "column_headers", "column_names", "columns")
 _ROWS = ("table_data", "table_rows", "rows", "data", "cells")
+_OF_PANDAS = {"columns", "index", "data", "index_names", "column_names"}
 
 
 def parts_of(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, str]:
@@ -65,6 +73,12 @@ def parts_of(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, s
         **guessed(columns, told),
         **{part: name for part, name in told.items() if name and name in columns},
     }
+
+
+def is_header(row: Sequence[Any], fields: Mapping[str, str]) -> bool:
+    """Whether a row names the columns of the question and the table."""
+    are_texts = all(isinstance(name, str) for name in row)
+    return are_texts and {"question", "table"} <= parts_of(row, fields).keys()
 
 
 def guessed(columns: Iterable[str], told: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -105,33 +119,37 @@ def records_inside(path: Path, question: str) -> list[dict[str, Any]] | None:
         if not has_lines:
             deque(read_members(path), maxlen=0)  # raises the fault of an object of several lines
         return None
-    records = None if question in members else _of_object(members)
+    records = _of_object(members, question)
     return [members] if records is None and not has_lines else records
 
 
-def _of_object(members: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]] | None:
     """The records in a file that is one JSON object; None where it holds none.
 
     They are its only list of objects, its members by their ids, or its columns as pandas writes them. An object with a
-    table is a record itself.
+    table is a record itself. Where no names are known, members or cells by their numbers are those of pandas.
     """
+
+    def asks(names: Collection[str]) -> bool:
+        return bool(question and question in names) or "question" in guessed(names)
+
+    values = list(members.values())
+    are_objects = bool(values) and all(isinstance(value, dict) for value in values)
+    if asks(members) or (are_objects and is_numbered(values[0]) and not is_numbered(members)):
+        return _from_columns(members)
     columns, rows = members.get("columns"), members.get("data")
-    if (
-        isinstance(columns, list)
-        and all(isinstance(name, str) for name in columns)
-        and "question" in guessed(columns)
-    ):
+    has_names = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+    if columns and has_names and (asks(columns) or members.keys() <= _OF_PANDAS):
         is_even = isinstance(rows, list) and all(
             isinstance(row, list) and len(row) == len(columns) for row in rows
         )
-        return [dict(zip(columns, row, strict=True)) for row in rows] if is_even and rows else None
-    if "question" in guessed(members):
-        return _from_columns(members)
-    lists = [value for value in members.values() if is_list_of_objects(value)]
+        records = [dict(zip(columns, row, strict=True)) for row in rows or ()] if is_even else []
+        labels = members.get("index") or ()
+        return (records if is_numbered(labels) else list(map(_with_id, map(str, labels), records))) or None
+    lists = [value for value in values if is_list_of_objects(value)]
     if len(lists) == 1 and _TABLES.isdisjoint(members):
         return list(lists[0])
-    values = list(members.values())
-    if values and all(isinstance(value, dict) and "question" in guessed(value) for value in values):
+    if are_objects and (is_numbered(members) or all(map(asks, values))):
         return [_with_id(name, value) for name, value in members.items()]
     return None
 

@@ -369,10 +369,15 @@ def starts_array(path: Path) -> bool:
 _MEND = phrase("A file of records has one JSON object per line, or one JSON array of objects")
 
 
-def each_record(path: Path, repeated: Repeated | None = None) -> Iterator[Record | ReaderError]:
-    """The objects of a file as `read_records` gives them; a line of JSON Lines that holds none is given as its fault."""
+def each_record(
+    path: Path, repeated: Repeated | None = None, is_header: Callable[[list[Any]], bool] | None = None
+) -> Iterator[Record | ReaderError]:
+    """The objects of a file as `read_records` gives them; a line or member that is none is given as its fault.
+
+    With `is_header` the members of an array may be rows: lists of one length, below a header if it says so of the first.
+    """
     if starts_array(path):
-        yield from _array(path)
+        yield from _array(path, is_header)
         return
     number = 0
     for line, text in read_lines(path, longest=MAX_RECORD_BYTES):
@@ -445,7 +450,7 @@ def decoded(place: Place, text: str, mend: str = _MEND) -> Any:
         ) from error
 
 
-def _array(path: Path) -> Iterator[Record]:
+def _array(path: Path, is_header: Callable[[list[Any]], bool] | None) -> Iterator[Record | ReaderError]:
     try:
         file = path.open("rb")
     except OSError as error:
@@ -454,12 +459,24 @@ def _array(path: Path) -> Iterator[Record]:
         source = _Source(path, file)
         source.skip("[")
         number = 0
+        names, has_header = list[str](), False
         closed = source.next_is("]")
         while not closed:
             number += 1
             line = source.line_here()
             value = source.value()
-            yield Record(line, number, Fields(Place(path, line, record=number), value))
+            if number == 1 and is_header and isinstance(value, list):
+                has_header = is_header(value)
+                names = numbered(value) if has_header else [f"column {at + 1}" for at in range(len(value))]
+            if names and isinstance(value, list) and len(value) == len(names):
+                value = dict(zip(names, value, strict=True))
+            try:
+                fields = Fields(Place(path, line, record=number), value)
+            except ReaderError as error:
+                yield error
+            else:
+                if number > 1 or not has_header:
+                    yield Record(line, number, fields)
             closed = source.next_is("]")
             if not closed:
                 source.skip(",")

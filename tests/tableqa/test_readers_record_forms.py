@@ -10,7 +10,7 @@ import pytest
 
 from tableqa import Example
 from tableqa.answers import accepted
-from tableqa.readers import READERS, Mapped, ReaderError
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
 from tableqa.readers.detection import detected
 
 TABLE = [["Name", "Wins"], ["Ann", "3"]]
@@ -62,6 +62,108 @@ def test_questions_are_read_wherever_the_file_holds_them(
         (ids[0], "who?", ("Ann",)),
         (ids[1], "how many?", ("3",)),
     ]
+
+
+ROWS = [["a", "who?", "Ann", TABLE], ["b", "how many?", "3", TABLE]]
+LABELS = {"id": "nr", "question": "was", "answers": "ja", "table": "gitter"}
+
+
+@pytest.mark.parametrize("names", [("id", "question", "answer", "table"), tuple(LABELS.values())])
+@pytest.mark.parametrize("orient", ["split", "columns", "index", "rows"])
+def test_every_layout_of_pandas_is_read_by_any_names(
+    tmp_path: Path, orient: str, names: tuple[str, ...]
+) -> None:
+    layouts = {
+        "split": {"columns": names, "index": [0, 1], "data": ROWS},
+        "columns": {name: {"0": ROWS[0][at], "1": ROWS[1][at]} for at, name in enumerate(names)},
+        "index": {str(at): dict(zip(names, row, strict=True)) for at, row in enumerate(ROWS)},
+        "rows": [names, *ROWS],
+    }
+    fields = LABELS if "nr" in names else {}
+
+    examples = read(tmp_path, layouts[orient], None, **fields)
+
+    assert shown(examples) == [("a", "who?", ("Ann",)), ("b", "how many?", ("3",))]
+    assert not any(example.meta for example in examples)
+
+
+def test_rows_without_names_have_numbers_for_columns(tmp_path: Path) -> None:
+    fields = {part: f"column {at}" for at, part in enumerate(LABELS, start=1)}
+
+    assert shown(read(tmp_path, ROWS, None, **fields)) == [
+        ("a", "who?", ("Ann",)),
+        ("b", "how many?", ("3",)),
+    ]
+    with pytest.raises(ReaderError, match="The columns are: column 1, column 2, column 3, column 4"):
+        read(tmp_path, ROWS)
+
+
+@pytest.mark.parametrize("orient", ["split", "columns", "index"])
+def test_labels_of_rows_are_the_ids(tmp_path: Path, orient: str) -> None:
+    names = ["question", "answer", "table"]
+    labelled = {row[0]: dict(zip(names, row[1:], strict=True)) for row in ROWS}
+    layouts = {
+        "split": {"columns": names, "index": ["a", "b"], "data": [row[1:] for row in ROWS]},
+        "columns": {name: {label: row[name] for label, row in labelled.items()} for name in names},
+        "index": labelled,
+    }
+
+    assert [example.id for example in read(tmp_path, layouts[orient])] == ["a", "b"]
+
+
+@pytest.mark.parametrize("member", [None, ["a", "who?"], "x", 7])
+def test_a_member_of_an_array_that_is_no_record_is_left_out_alone(tmp_path: Path, member: Any) -> None:
+    path = tmp_path / "q.json"
+    good = {**WHO, "table": TABLE}
+    path.write_text(json.dumps([good, member, good]))
+
+    first, fault, last = checked(READERS["own"], path)
+
+    assert isinstance(first, Example)
+    assert isinstance(fault, Rejected)
+    assert isinstance(last, Example)
+    assert fault.error.what.startswith("record 2: there is")
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (
+            {"columns": ["Wins"], "index": ["Ann", "Bob"], "data": [["3"], ["4"]]},
+            [["Ann", "3"], ["Bob", "4"]],
+        ),
+        (
+            {"columns": ["Wins"], "index": [1990, 1994], "data": [["3"], ["4"]]},
+            [["1990", "3"], ["1994", "4"]],
+        ),
+        ({"columns": ["Wins"], "index": [0, 1], "data": [["3"], ["4"]]}, [["3"], ["4"]]),
+        ({"Wins": {"1": "3", "4": "4"}}, [["1", "3"], ["4", "4"]]),
+        ({"0": {"Wins": "3"}, "1": {"Wins": "4"}}, [["3"], ["4"]]),
+        ({"5": {"Wins": "3"}, "7": {"Wins": "4"}}, [["5", "3"], ["7", "4"]]),
+    ],
+)
+def test_labels_of_the_rows_of_a_table_are_its_first_column(
+    tmp_path: Path, table: Any, rows: list[list[str]]
+) -> None:
+    (example,) = read(tmp_path, [{**WHO, "table": table}])
+
+    assert [list(row) for row in (example.table.header, *example.table.rows)] == [
+        [""] * (len(rows[0]) - 1) + ["Wins"],
+        *rows,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ({"Ann": {"Wins": "3"}, "Bob": {"Wins": "4"}}, "there is an object that is not a table"),
+        ({"columns": ["a"], "index": ["x"], "data": 5}, "the rows are a number, not a list"),
+        ({"columns": ["a"], "index": ["x"], "data": [5]}, "row 1 is a number, not a list"),
+    ],
+)
+def test_objects_that_are_no_layout_of_pandas_are_no_table(tmp_path: Path, table: Any, fault: str) -> None:
+    with pytest.raises(ReaderError, match=fault):
+        read(tmp_path, [{**WHO, "table": table}])
 
 
 def test_one_object_of_several_lines_is_one_record(tmp_path: Path) -> None:
