@@ -30,7 +30,7 @@ from tableqa.readers.reader import (
     read_text,
     start_of,
 )
-from tableqa.readers.reading_options import with_options
+from tableqa.readers.reading_options import option, with_options
 from tableqa.readers.records import Fields, Number, Place, read_records
 from tableqa.readers.split_names import parquet_files
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
@@ -396,9 +396,9 @@ def _written(value: Any, kind: Any = None) -> Any:
     if isinstance(value, list | tuple):
         return [_written(inner, kind) for inner in value]
     if isinstance(value, float):
-        # NaN is how pandas writes a missing value. An infinite number stays, and is refused.
+        # NaN is how pandas writes a missing value. An infinite number is refused unless its text is wanted.
         if value != value or math.isinf(value):
-            return None if value != value else value
+            return None if value != value else str(value) if option("numbers") else value
         code = _FLOAT_CODES.get(str(kind))
         if code is None or value.is_integer():
             return Number(repr(value))

@@ -66,7 +66,9 @@ _ROWS = ("rows", "data")
 def checked(fields: Mapping[str, str]) -> dict[str, str]:
     """A person's own names of fields, {part: field}, and options; ValueError for a part or value that there is not."""
     check_options(fields)
-    if unknown := [part for part in fields if part not in (*USUAL, "missing", "names", "characters")]:
+    if unknown := [
+        part for part in fields if part not in (*USUAL, "missing", "names", "characters", "numbers")
+    ]:
         raise ValueError(
             phrase(
                 "there is no part {part!r} of an example; the parts are {known}",

@@ -24,7 +24,7 @@ READING: Mapping[str, Mapping[str, str]] = {
         "escapes": gettext_noop("Quotes are text; \\t, \\n and \\\\ are a tab, a line break and a backslash"),
     },
     "characters": {"replaced": gettext_noop("Characters that cannot be stored become \ufffd")},
-    "numbers": {"stored": gettext_noop("Number formats that are not known: the stored number")},
+    "numbers": {"stored": gettext_noop("Infinite numbers and unknown number formats: as stored")},
     "names": {"numbered": gettext_noop("Repeated names get a number")},
     "rows": {"answers": gettext_noop("Rows with one id are one question, each with an answer")},
     "questions": {EVERY: gettext_noop("All of them")},

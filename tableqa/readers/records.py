@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 
 from tableqa.examples import Context, Example, ExampleError, Turn
-from tableqa.foreign_values import decimal, replaced, unstorable_part
+from tableqa.foreign_values import NUMBER, decimal, replaced, unstorable_part
 from tableqa.json_text import check_depth
 from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, sentence, word
 from tableqa.on_disk import Shelf
@@ -151,6 +151,12 @@ class Place:
         return Place(self.file, self.line, f"{self.within}, {name}" if self.within else name, self.record)
 
 
+def _with_way(error: ReaderError, value: object) -> ReaderError:
+    """The fault of a value that is no text, with the option for null or an infinite number."""
+    way = ("missing", "empty") if value is None else ("numbers", "stored")
+    return offering(error, *way) if value is None or isinstance(value, float) else error
+
+
 def _in_column(error: ReaderError, name: str) -> ReaderError:
     error.column = name
     return error
@@ -216,7 +222,7 @@ class Fields:
         text = cell_text(value)
         if text is None:
             error = self._mismatch(name, value, gettext_noop("{field} is {kind}, not a text"), _QUOTE)
-            raise offering(error, "missing", "empty") if value is None else error
+            raise _with_way(error, value)
         return text
 
     def _mismatch(self, name: str, value: object, text: str, mend: str = _CORRECT) -> ReaderError:
@@ -677,10 +683,10 @@ def _integer(text: str) -> int | Number:
 
 
 def _no_number(text: str) -> Any:
-    if text == "NaN" and option("missing"):
-        return None
-    reason = phrase("{text} is not a JSON number", text=text)
-    raise _Refusal(reason, "missing", "empty") if text == "NaN" else ValueError(reason)
+    name, value, read = ("missing", "empty", None) if text == "NaN" else ("numbers", "stored", text)
+    if option(name):
+        return read
+    raise _Refusal(phrase("{text} is not a JSON number", text=text), name, value)
 
 
 class _Decoder(json.JSONDecoder):
@@ -773,7 +779,7 @@ def _as_texts(place: Place, row: list[Any], number: int) -> list[str]:
                 kind=kind(cell),
             )
             error = place.error(what, phrase('Write every cell as a text; an empty one is ""'))
-            raise offering(error, "missing", "empty") if cell is None else error
+            raise _with_way(error, cell)
         cells.append(text)
     return cells
 
@@ -916,4 +922,6 @@ def _naming(place: Place, parts: object = None) -> Iterator[None]:
 
 
 def _as_storable(error: ReaderError, value: object) -> ReaderError:
-    return offering(error, "characters", "replaced") if unstorable_part(value) else error
+    reason = unstorable_part(value)
+    way = ("numbers", "stored") if reason is NUMBER else ("characters", "replaced")
+    return offering(error, *way) if reason else error

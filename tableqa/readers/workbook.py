@@ -47,6 +47,7 @@ _DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
 """How a date is written of which a format without a time shows only these parts."""
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
 _DATES = datetime.date, datetime.time, datetime.timedelta
+_EARLY = re.compile(r"-[0-9.Ee+-]{1,20}|60(?:\.[0-9]{0,20})?|0[.0-9E+-]{0,24}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class Workbook:
             values = read.to_python(skip_empty_area=False)
             merged = list(read.merged_cell_ranges or [])
         rows = [
-            [self._text(name, i, j, value, cells.formats) for j, value in enumerate(row)]
+            [self._text(name, i, j, cells.dated(i, j, value), cells.formats) for j, value in enumerate(row)]
             for i, row in enumerate(values)
         ]
         rows = trimmed(rows)
@@ -259,6 +260,7 @@ class _Cells:
 
     def __init__(self, fault: Callable[[int, int, str, str], ReaderError], formats: list[str]) -> None:
         self.formats: dict[tuple[int, int], str] = {}
+        self._early: dict[tuple[int, int], float] = {}  # numbers of formats for which Excel may have no date
         self.hidden_rows: list[int] = []
         self.hidden_columns: list[int] = []
         self._fault = fault
@@ -289,6 +291,15 @@ class _Cells:
     def text(self, text: str) -> None:
         if self._is_value and not text.isspace():
             self._awaits_value = False
+            if (self._row, self._column) in self.formats and _EARLY.fullmatch(text):
+                self._early[self._row, self._column] = float(text)
+
+    def dated(self, row: int, column: int, value: Any) -> Any:
+        """The value of a cell, or its number where that is no date: negative, day 0, and 29 February 1900."""
+        number = self._early.get((row, column), 1)
+        is_day = isinstance(value, datetime.time) and not _signs(self.formats[row, column]).isdisjoint("yd")
+        is_leap_day = number >= 60 and isinstance(value, datetime.date) and value.year == 1900
+        return number if isinstance(value, _DATES) and (number < 0 or is_day or is_leap_day) else value
 
     def check_formula(self) -> None:
         # A formula whose result is an empty text has the type "str".
@@ -390,12 +401,17 @@ def _local(name: str) -> str:
     return name.rpartition(":")[2] if ":" in name else name
 
 
+def _signs(code: str) -> set[str]:
+    """The signs of years, months or minutes, days, hours and seconds in the format of a date."""
+    return {sign.lower() for sign in _DATE_SIGN.findall(_QUOTED.sub("", code))}
+
+
 def date_text(value: object, code: str) -> str:
     """A date as ISO 8601 has it, without a time of midnight and what its format does not show; a duration in hours."""
     if isinstance(value, datetime.timedelta):
         minutes, seconds = divmod(round(value.total_seconds()), 60)
         return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    shown = {sign.lower() for sign in _DATE_SIGN.findall(_QUOTED.sub("", code))}
+    shown = _signs(code)
     if isinstance(value, datetime.datetime) and shown and not _BUILT_IN_OTHER.fullmatch(code):
         if shown.isdisjoint("hs"):
             value = value.date()

@@ -84,6 +84,10 @@ def of_arrow(write: Callable[[Any, Path], None], cell: Any) -> Callable[[Path], 
     return lambda path: write(pyarrow.Table.from_pylist(rows), path)
 
 
+def dated(cell: str) -> Values:
+    return ["a", "b"], [["1", cell]], ["x"]
+
+
 QUESTIONS = b"id,question,answers,table\nq7,Who?,x,t.csv\n"
 TABLE = b"a,b\n1,2\n"
 CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Values]] = [
@@ -115,6 +119,20 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         b'{"id":"q7","question":"Who?","answers":["x"],"table":[["a","b"],["1",NaN]]}\n',
         {"missing": "empty"},
         (["a", "b"], [["1", ""]], ["x"]),
+    ),
+    (
+        "infinite numbers in JSON",
+        "q.json",
+        b'[{"id":"q7","question":"Who?","answers":["x"],"table":[["a","b"],["1",-Infinity]],"n":Infinity}]',
+        {"numbers": "stored"},
+        (["a", "b"], [["1", "-Infinity"]], ["x"]),
+    ),
+    (
+        "an infinite number of Parquet",
+        "q.parquet",
+        of_arrow(parquet.write_table, math.inf),
+        {"numbers": "stored"},
+        (["a", "b"], [["1", "inf"]], ["x"]),
     ),
     (
         "null of Parquet",
@@ -225,6 +243,26 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         {"numbers": "stored"},
         (["a", "b"], [["1", "0.5"]], ["x"]),
     ),
+    *(
+        (
+            f"no date of Excel: {number} as {code}",
+            "q.xlsx",
+            workbook(number, code),
+            {"numbers": "stored"},
+            (["a", "b"], [["1", str(number)]], ["x"]),
+        )
+        for number, code in [
+            (60, "yyyy-mm-dd"),
+            (60.5, "d mmm yyyy hh:mm"),
+            (60, "dd"),
+            (0, "m/d/yy"),
+            (-5, "h:mm"),
+        ]
+    ),
+    ("the day before 29 February 1900", "q.xlsx", workbook(59, "yyyy-mm-dd"), {}, dated("1900-02-28")),
+    ("the day after 29 February 1900", "q.xlsx", workbook(61, "yyyy-mm-dd"), {}, dated("1900-03-01")),
+    ("a time of midnight", "q.xlsx", workbook(0, "h:mm"), {}, dated("00:00:00")),
+    ("a duration", "q.xlsx", workbook(2.5, "[h]:mm"), {}, dated("60:00:00")),
     (
         "a formula without a result",
         "q.xlsx",
