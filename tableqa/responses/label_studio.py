@@ -71,7 +71,8 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
         predictions = task.optional_list("predictions")
         whole = [plain(one) for one in predictions if isinstance(one, dict)]
         losses = ["prediction"] * (len(predictions) - len(whole))
-        losses += [export.unread("drafts")] * len(task.optional_list("drafts"))
+        for name in ("drafts", "completions"):
+            losses += [export.unread(name)] * len(task.optional_list(name))
         responses: list[GivenResponse] = []
         rejected: list[Rejected] = []
         for annotation in task.nested_each("annotations") if "annotations" in task else ():

@@ -178,12 +178,14 @@ def test_values_of_regions_are_no_values_of_the_task(world: World, tmp_path: Pat
         {
             **task(1, annotation(1, note, of_region, of_item, stars, stars, ground_truth=True)),
             "drafts": drafts,
+            "completions": drafts,
         },
     )
 
     preview = look(world, path)
 
     assert preview.losses == [
+        (1, "values of the field completions"),
         (1, "values of the field drafts"),
         (1, "values of the field ground_truth"),
         (1, "values of the field label (choices)"),
