@@ -10,6 +10,7 @@ from tableqa.readers.reading_options import EVERY, offering, option
 from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, is_header
 from tableqa.readers.report import note
 from tableqa.readers.table_encodings import PAGES
+from tableqa.readers.table_kinds import MARKDOWN, in_markdown
 from tableqa.readers.workbook import Sheet, Workbook
 
 _SUFFIXES = (*JSON_SUFFIXES, *TEXT_SUFFIXES, ".xlsx", ".ods")
@@ -74,20 +75,22 @@ def header_at(sheet: Sheet, fields: Mapping[str, str]) -> int | None:
 
 
 def is_page(path: Path) -> bool:
-    """Whether a file of questions is a web page, by its suffix or its first bytes."""
+    """Whether a file of questions is a web page or Markdown, by its suffix or its first bytes."""
     start = start_of(path, 512).lstrip().lower()
-    return path.suffix.lower() in PAGES or start.startswith((b"<!doctype html", b"<html", b"<table"))
+    return path.suffix.lower() in (*PAGES, *MARKDOWN) or start.startswith(
+        (b"<!doctype html", b"<html", b"<table")
+    )
 
 
 def rows_of_page(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of the only table of a page, the header first, with their numbers; ReaderError.
+    """The rows of the only table of a page or of Markdown, the header first, with their numbers; ReaderError.
 
     A page of rows alone is one of sqlite3, whose texts have their line breaks.
     """
     if text.lstrip()[:3].lower() == "<tr":
         text = f"<table>{text.replace(chr(10), '<br>')}</table>"
     try:
-        table = html_table(text)
+        table = in_markdown(path, text) if path.suffix.lower() in MARKDOWN else html_table(text)
     except HtmlTableError as error:
         what = phrase("the text is not an HTML table: {error}", error=error.what)
         raise ReaderError(path, error.line, what, error.mend) from error

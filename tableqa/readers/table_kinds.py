@@ -18,9 +18,9 @@ from tableqa.tables import Table
 
 SEPARATED = (".csv", ".tsv", ".tab")
 _PERHAPS_SEPARATED = (".txt", "")
-_MARKDOWN = (".md", ".markdown")
+MARKDOWN = (".md", ".markdown")
 _JSON_LINES = (".jsonl", ".ndjson")
-SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *PAGES, *_MARKDOWN, *_JSON_LINES, ".json", ".xlsx", ".ods")
+SUFFIXES = (*SEPARATED, *_PERHAPS_SEPARATED, *PAGES, *MARKDOWN, *_JSON_LINES, ".json", ".xlsx", ".ods")
 """Suffixes of files that hold one table each; "" is a name without a suffix."""
 
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]*")
@@ -46,7 +46,7 @@ def check_kind(place: Place, name: str, suffixes: tuple[str, ...] = SUFFIXES) ->
 def table_in(path: Path, encoding: TableEncoding, header_row: str = "") -> Table:
     """The table of a file; its separator is detected. header_row: of files that do not name it. ReaderError."""
     table = _table_in(path, encoding)
-    says_header = suffix_of(path.name) in (*_MARKDOWN, *_JSON_LINES, ".json")
+    says_header = suffix_of(path.name) in (*MARKDOWN, *_JSON_LINES, ".json")
     return table if says_header else with_header(table, header_row)
 
 
@@ -61,7 +61,7 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
     suffix = suffix_of(path.name)
     if is_page(path):
         return _in_html(path, encoding.of(path))
-    if suffix in (*_MARKDOWN, *_JSON_LINES, ".json"):
+    if suffix in (*MARKDOWN, *_JSON_LINES, ".json"):
         _check_size(path)
         lines = list(text_lines(path, encoding.of(path)))
         if suffix in _JSON_LINES:
@@ -72,7 +72,7 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
         return (
             table_from(Place(path, 1), "".join(lines))
             if suffix == ".json"
-            else _in_markdown(path, "".join(lines))
+            else in_markdown(path, "".join(lines))
         )
     form = text_form(path, encoding.of(path))
     if suffix in _PERHAPS_SEPARATED and not has_columns(path, form):
@@ -98,7 +98,7 @@ def _in_html(path: Path, encoding: str) -> Table:
         raise ReaderError(path, error.line, what, error.mend) from error
 
 
-def _in_markdown(path: Path, text: str) -> Table:
+def in_markdown(path: Path, text: str) -> Table:
     """The one table of a Markdown file; what surrounds it is not read."""
     blocks = [block for block in _BLOCK.finditer(text) if markdown_rows(block[0]) is not None]
     if len(blocks) != 1:
