@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from annotation import words as said
-from annotation.views import language
+from annotation.script_catalogue import digest
 from annotation.words import shown
 from tableqa.proportions import Proportion
 
@@ -63,5 +63,5 @@ def words_of_scripts() -> str:
     here = get_language() or settings.LANGUAGE_CODE
     if here == settings.LANGUAGE_CODE:
         return SafeString()
-    address = f"{reverse('words', args=[here])}?v={language.digest(here)}"
+    address = f"{reverse('words', args=[here])}?v={digest(here)}"
     return format_html('<script src="{}" defer></script>', address)
