@@ -2,7 +2,7 @@
 
     figure = Figure("weeks", "Agreement by week", sheet, Lines(labels, series, axis))
     figure.svg, figure.table            # for the page
-    figure.file("pdf"), figure.file("tex")   # for a paper
+    image_files.content(figure, "pdf")  # for a paper
 
 A figure without a chart is a table. Pure: no database, no request.
 """
@@ -132,17 +132,9 @@ class Figure:
         """The endings of the files there are of it."""
         return (*TEXTS, *(IMAGES if self.chart is not None else ()))
 
-    def file(self, format: str) -> bytes:
-        """The table (tex, md, csv) or the chart (svg, pdf, png) as the content of a file. Raises KeyError for another."""
-        if format in TEXTS:
-            return TEXTS[format][1](self._sheet_of_file()).encode()
-        if format not in self.formats:
-            raise KeyError(format)
-        from annotation.drawing.image_files import image
-
-        return image(self, format)
-
-    def _sheet_of_file(self) -> Sheet:
+    @property
+    def sheet_of_file(self) -> Sheet:
+        """The table with what its files say it is about."""
         if self.subject is None:
             return self.sheet
         return replace(self.sheet, subject=self.subject.text, label=f"{self.subject.key}-{self.name}")

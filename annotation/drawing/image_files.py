@@ -21,7 +21,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation import words
 from annotation.drawing import fallback_fonts
 from annotation.drawing.charts import FEW, Axis, Point, Series, bins, numbers_of
-from annotation.drawing.figures import Bars, Columns, Distribution, Figure, Heat, Lines
+from annotation.drawing.figures import TEXTS, Bars, Columns, Distribution, Figure, Heat, Lines
 from tableqa.sheets import NOTHING, remarks
 
 if TYPE_CHECKING:
@@ -66,6 +66,15 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 _ONE_AT_A_TIME = threading.Lock()
 """The style of matplotlib is that of the whole process."""
+
+
+def content(figure: Figure, format: str) -> bytes:
+    """The table (tex, md, csv) or the chart (svg, pdf, png) as the content of a file. Raises KeyError for another."""
+    if format in TEXTS:
+        return TEXTS[format][1](figure.sheet_of_file).encode()
+    if format not in figure.formats:
+        raise KeyError(format)
+    return image(figure, format)
 
 
 def image(figure: Figure, format: str) -> bytes:

@@ -14,6 +14,7 @@ from django.http import Http404, HttpResponse
 from django.utils import translation
 
 from annotation import access
+from annotation.drawing import image_files
 from annotation.drawing.figures import Subject, content_type
 from annotation.views import (
     assigning,
@@ -81,7 +82,7 @@ def figure_file(request: PageRequest, of: str, key: str, name: str, format: str)
         if figure is None or format not in figure.formats:
             raise Http404(access.NOT_HERE)
         subject = _with_query(figure.subject or subject_of(of, key), request.GET.urlencode())
-        content = replace(figure, subject=subject).file(format)
+        content = image_files.content(replace(figure, subject=subject), format)
     response = HttpResponse(content, content_type=content_type(format))
     response["Content-Disposition"] = f'attachment; filename="{key}-{of}-{name}.{format}"'
     return response

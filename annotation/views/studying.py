@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from annotation import access, jobs, uploads, visibility
-from annotation.drawing import list_tables
+from annotation.drawing import image_files, list_tables
 from annotation.drawing.figures import TEXTS, Figure, Subject, content_type
 from annotation.forms.study import StudyForm
 from annotation.models import Batch, Project
@@ -87,7 +87,7 @@ def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
         if table is None:
             return None
         subject = Subject(f"Project {project.name}", f"{project.slug}-study")
-        content = replace(table, subject=subject).file(format)
+        content = image_files.content(replace(table, subject=subject), format)
     name = f'attachment; filename="{project.slug}-study-{table.name}.{format}"'
     return HttpResponse(content, content_type=content_type(format), headers={"Content-Disposition": name})
 

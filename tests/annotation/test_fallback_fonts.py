@@ -13,7 +13,7 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.t2CharStringPen import T2CharStringPen
 from matplotlib import font_manager
 
-from annotation.drawing import fallback_fonts
+from annotation.drawing import fallback_fonts, image_files
 from annotation.drawing.charts import Axis, Point, Series
 from annotation.drawing.figures import IMAGES, Bars, Figure
 from tableqa.sheets import Column, Sheet, text
@@ -76,7 +76,7 @@ def below(monkeypatch: pytest.MonkeyPatch, figure: Figure, format: str) -> list[
         return draw(canvas, words, **how)
 
     monkeypatch.setattr(Canvas, "supxlabel", noted)
-    figure.file(format)
+    image_files.content(figure, format)
     return written
 
 
@@ -120,7 +120,7 @@ def test_a_figure_with_all_letters_does_not_say_so(
 
 
 def test_outlines_of_such_a_figure_are_in_the_pdf_as_every_reader_draws_them(installed: str) -> None:
-    content, usual = figure(LETTER).file("pdf"), figure("a").file("pdf")
+    content, usual = image_files.content(figure(LETTER), "pdf"), image_files.content(figure("a"), "pdf")
 
     assert b"Askewtest" in content
     assert b"/Type3" in content
@@ -129,7 +129,7 @@ def test_outlines_of_such_a_figure_are_in_the_pdf_as_every_reader_draws_them(ins
 
 
 def test_texts_of_such_a_figure_are_texts_in_the_svg_and_end_in_a_family_of_the_reader() -> None:
-    tree = ElementTree.fromstring(figure(LETTER).file("svg"))
+    tree = ElementTree.fromstring(image_files.content(figure(LETTER), "svg"))
 
     texts = list(tree.iter(f"{SVG}text"))
     assert any(LETTER in (text.text or "") for text in texts)
@@ -138,7 +138,7 @@ def test_texts_of_such_a_figure_are_texts_in_the_svg_and_end_in_a_family_of_the_
 
 
 def test_the_style_of_other_figures_stays(installed: str) -> None:
-    before = figure("a").file("svg")
-    figure(LETTER).file("svg")
+    before = image_files.content(figure("a"), "svg")
+    image_files.content(figure(LETTER), "svg")
 
-    assert figure("a").file("svg") == before
+    assert image_files.content(figure("a"), "svg") == before

@@ -13,6 +13,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.drawing import image_files
 from annotation.drawing.charts import Axis, Point, Series, Spread
 from annotation.drawing.figures import IMAGES, TEXTS, Bars, Chart, Columns, Distribution, Figure, Heat, Lines
 from annotation.journeys import setting_up
@@ -52,7 +53,7 @@ def figure(chart: Chart | None = None) -> Figure:
 @pytest.mark.parametrize("format", list(IMAGES))
 @pytest.mark.parametrize("chart", CHARTS.values(), ids=list(CHARTS))
 def test_the_same_figure_gives_the_same_file(chart: Chart, format: str) -> None:
-    first, second = (figure(chart).file(format) for _ in range(2))
+    first, second = (image_files.content(figure(chart), format) for _ in range(2))
     assert first == second
     assert first.startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[format])
     assert not re.search(rb"CreationDate|ModDate|<dc:date>", first), "no date"
@@ -60,7 +61,7 @@ def test_the_same_figure_gives_the_same_file(chart: Chart, format: str) -> None:
 
 @pytest.mark.parametrize("chart", CHARTS.values(), ids=list(CHARTS))
 def test_an_svg_stands_alone(chart: Chart) -> None:
-    content = figure(chart).file("svg")
+    content = image_files.content(figure(chart), "svg")
     tree = ElementTree.fromstring(content)
     assert tree.tag == f"{SVG}svg"
     assert tree.attrib["viewBox"]
@@ -99,7 +100,7 @@ def test_each_point_has_its_own_n() -> None:
 def test_a_table_has_no_pictures() -> None:
     assert figure().formats == tuple(TEXTS)
     with pytest.raises(KeyError):
-        figure().file("pdf")
+        image_files.content(figure(), "pdf")
 
 
 # -- the page ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.drawing import drawn
+from annotation.drawing import drawn, image_files
 from annotation.drawing.figures import Figure, Subject
 from annotation.models import Batch, Release
 from annotation.views.figure_files import PAGES
@@ -45,7 +45,9 @@ def file_of(world: World, page: str, key: str, name: str, **query: str) -> str:
 
 def test_every_form_of_a_figure_says_what_it_is_about() -> None:
     exported = with_subject(figure(CHARTS["bars"]))
-    svg, pdf, tex, markdown, table = (exported.file(format) for format in ("svg", "pdf", "tex", "md", "csv"))
+    svg, pdf, tex, markdown, table = (
+        image_files.content(exported, format) for format in ("svg", "pdf", "tex", "md", "csv")
+    )
 
     tree = ElementTree.fromstring(svg)
     (title,), (description,) = (
@@ -91,7 +93,9 @@ def test_a_chart_says_why_a_point_has_no_whiskers() -> None:
     exported = drawn.agreement_over_weeks([("label, Fleiss' kappa", "fleiss_kappa", [week])])
     assert exported is not None
 
-    description = next(ElementTree.fromstring(exported.file("svg")).iter(f"{SVG}desc")).text or ""
+    description = (
+        next(ElementTree.fromstring(image_files.content(exported, "svg")).iter(f"{SVG}desc")).text or ""
+    )
     assert "No interval: " in _below(exported)
     assert "No interval: " in description
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.test import Client
 
-from annotation.drawing import paper_figures, work_tables
+from annotation.drawing import image_files, paper_figures, work_tables
 from annotation.models import Assignment
 from annotation.quality import quality
 from tests.annotation.cast import NOON, World
@@ -60,7 +60,9 @@ def test_a_narrow_interval_of_seconds_has_a_width_in_the_table_and_the_text_of_t
     assert table is not None
     cell = table.sheet.rows[0][3]
     assert (cell.text, cell.detail) == ("0.016", "0.016 to 0.017; n = 24")
-    assert "0.016 {\\scriptsize 0.016 to 0.017; n = 24}" in table.file("tex").decode().replace("$", "")
+    assert "0.016 {\\scriptsize 0.016 to 0.017; n = 24}" in image_files.content(
+        table, "tex"
+    ).decode().replace("$", "")
     assert "0.016 (0.016 to 0.017), n = 24" in chart.svg
 
 

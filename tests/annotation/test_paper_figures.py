@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.drawing import drawn, paper_figures
+from annotation.drawing import drawn, image_files, paper_figures
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Decision, Item
 from annotation.quality import agreement, dashboards, learning, reporting
@@ -93,7 +93,7 @@ def test_others_who_tie_leave_a_response_undecided_and_every_form_says_so(world:
     assert "Undecided responses are left out (2 of 3)" in figure.sheet.note
     assert [column.title for column in figure.sheet.columns][-1] == "Undecided"
     assert figure.sheet.rows[0][-1].number == 2
-    assert "Undecided" in figure.file("csv").decode().splitlines()[0]
+    assert "Undecided" in image_files.content(figure, "csv").decode().splitlines()[0]
     assert not Decision.objects.exists()
 
 
