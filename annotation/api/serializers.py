@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from annotation.journeys import restoring
 from annotation.models import Batch, Job, Project, Release, Source
-from annotation.releases.provenances import PURPOSES
+from annotation.releases.raw_records import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.work import previewing
 from tableqa.dataclass_json import to_json

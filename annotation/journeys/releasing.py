@@ -39,10 +39,10 @@ from annotation.money import statements
 from annotation.public_ids import new_public_id
 from annotation.quality import snapshots
 from annotation.refusals import refuse, require_storable
-from annotation.releases import benchmark_files, mixing, provenances, release_files, release_writer
+from annotation.releases import benchmark_files, mixing, release_files, release_writer
 from annotation.releases.manifest import Manifest
 from annotation.releases.methods import Study
-from annotation.releases.raw_records import excluded
+from annotation.releases.raw_records import PURPOSES, excluded
 from annotation.releases.release_files import FORMATS
 from tableqa.canonical import digest
 from tableqa.perturbations import PERTURBATIONS
@@ -250,11 +250,11 @@ def options(formats: Sequence[str], *, mix: int | None = None, purpose: str = ""
     Formats are in the order of `FORMATS`. Raises Refused(invalid_request): an unknown format or purpose, no format, or a mix
     that none of the formats supports.
     """
-    if purpose not in ("", *provenances.PURPOSES):
+    if purpose not in ("", *PURPOSES):
         refuse(
             "invalid_request",
             "The purpose must be one of {purposes}, or empty.",
-            purposes=", ".join(provenances.PURPOSES),
+            purposes=", ".join(PURPOSES),
         )
     terms: dict[str, Any] = {"formats": _formats(list(formats), mix)}
     if mix is not None:

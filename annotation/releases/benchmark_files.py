@@ -18,7 +18,8 @@ from annotation.quality import agreement
 from annotation.releases import automatic, mixing, provenances
 from annotation.releases.open_files import OpenFiles
 from annotation.releases.part_three import PartThree
-from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, Raw, records
+from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, TRAINING, Raw
+from annotation.releases.record_files import records
 from tableqa.by_place import by_place
 from tableqa.canonical import Worded, canonical
 from tableqa.mixing import Part
@@ -91,7 +92,7 @@ def derived(
     for exports in _perturbed(raw, format):
         yield from ((PERTURBED, export) for export in numbering.once(exports))
     yield from ((WHOLE, export) for export in _examples_whole(raw, format))
-    if raw.purpose == provenances.TRAINING:
+    if raw.purpose == TRAINING:
         for parts, origin in provenances.training(raw, format):
             exports = [_export(raw, format, part, record, origin["name"], "") for part, record in parts]
             yield from ((PROPOSED, export) for export in numbering.once(exports))

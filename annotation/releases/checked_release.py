@@ -13,8 +13,8 @@ from typing import Any, Final
 from annotation.releases import automatic, provenances, release_files
 from annotation.releases.manifest import Manifest, faults
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
+from annotation.releases.record_files import MOST_BYTES
 from annotation.releases.release_files import MALFORMED, MANIFEST, TRIES, Difference
-from annotation.releases.release_process import MOST_BYTES
 from annotation.releases.task_records import task_of_record
 from tableqa.foreign_values import printable_in, unstorable
 from tableqa.json_text import check_depth

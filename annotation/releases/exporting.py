@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from annotation.releases.provenances import PROPOSALS
-from annotation.releases.raw_records import Raw, decision_of, placed, record_at, records
+from annotation.releases.raw_records import Raw, decision_of, record_at
+from annotation.releases.record_files import placed, records
 from annotation.releases.task_records import definition_of, task_of_record
 from tableqa.answers import alternatives_of
 from tableqa.canonical import canonical

@@ -12,7 +12,8 @@ from typing import Any
 from annotation.releases import automatic, benchmark_files, mixing
 from annotation.releases.manifest import Manifest
 from annotation.releases.part_three import FOLDER as PART_THREE
-from annotation.releases.raw_records import Raw, records
+from annotation.releases.raw_records import Raw
+from annotation.releases.record_files import records
 from tableqa.evaluation import ORIGINAL
 from tableqa.predictions import EvaluationError, read_predictions
 from tableqa.release_rules import under

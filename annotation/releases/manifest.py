@@ -17,9 +17,9 @@ from annotation.models import Batch, Release
 from annotation.money import statements
 from annotation.quality import agreement
 from annotation.quality.label_texts import of_figure
-from annotation.releases import mixing, provenances
+from annotation.releases import mixing
 from annotation.releases.benchmark_files import is_benchmark, mixed, perturbed_counts
-from annotation.releases.raw_records import LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
+from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.release_rules import RULES
 
@@ -289,7 +289,7 @@ def counted(raw: Raw) -> dict[str, int]:
 
 def unverified(raw: Raw) -> list[Record] | None:
     """The unverified examples that a release for evaluation lists; None in other releases."""
-    is_listed = raw.purpose == provenances.EVALUATION and raw.rules >= RULES_OF_UNVERIFIED
+    is_listed = raw.purpose == EVALUATION and raw.rules >= RULES_OF_UNVERIFIED
     return raw.unverified if is_listed else None
 
 

@@ -11,71 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotation.help import judging
 from annotation.help.origins import EDITED, HUMAN, MACHINE, Origin, Shown, digest_of, origin
-from annotation.releases.task_records import task_of_record
+from annotation.releases.raw_records import TRAINING, Raw
+from annotation.releases.record_files import records
 from tableqa import likeness
 from tasks.contract import Invalid
 
 if TYPE_CHECKING:
-    from annotation.releases.raw_records import Raw
     from tasks.contract import Item, TaskType
 
 PROPOSALS = "proposals.jsonl"
-PURPOSES = TRAINING, EVALUATION = ("training", "evaluation")
-VERIFYING = "filled"
-"""The help of batches in which it is people's task to verify what is proposed."""
-
-
-def unverified(raw: Raw) -> frozenset[tuple[str, str]]:
-    """The examples (source, id) that a machine made and nobody verified, and what was made of such.
-
-    Verified is what a person made or edited; what was proposed and accepted in a batch whose people verify; what two
-    people handed in; and what somebody else has answered since, blind, with an accepted decision.
-    """
-    if not any(batch.get("help") for batch in raw.batches.values()):
-        return frozenset()
-    found = set()
-    for decision in raw.decisions:
-        help = raw.batches[decision["batch"]].get("help")
-        for outcome in decision["outcomes"]:
-            made = outcome["example"]
-            if made is None:
-                continue
-            key, parent = (decision["source"], made["id"]), (decision["source"], made["parent"])
-            if parent in found or (help and not _verified(raw, outcome, help) and not _checked(raw, key)):
-                found.add(key)
-    return frozenset(found | {key for key in raw.derived if _rests_on(raw, key, found)})
-
-
-def _verified(raw: Raw, outcome: Mapping[str, Any], help: Mapping[str, Any]) -> bool:
-    behind = [raw.by_id[id] for id in outcome["annotations"]]
-    if any(record.get("help", {}).get("origin", "human") != MACHINE for record in behind):
-        return True
-    return help["shown"] == VERIFYING or len({record["annotator"] for record in behind}) > 1
-
-
-def _checked(raw: Raw, key: tuple[str, str]) -> bool:
-    return any(
-        decision["kind"] == "accepted" and task_of_record(raw.batches[decision["batch"]]).says_gold
-        for decision in raw.decisions_about(*key)
-    )
-
-
-def _rests_on(raw: Raw, key: tuple[str, str], found: set[tuple[str, str]]) -> bool:
-    seen = {key}
-    while key in raw.derived:
-        key = key[0], raw.derived[key]["parent"]
-        if key in found:
-            return True
-        if key in seen:
-            return False
-        seen.add(key)
-    return False
 
 
 def proposals(raw: Raw) -> Iterator[dict[str, Any]]:
     """The records of what was proposed, in their order."""
-    from annotation.releases.raw_records import records
-
     path = raw.folder / PROPOSALS
     yield from records(path) if path.exists() else ()
 

@@ -9,21 +9,22 @@ import json
 import sqlite3
 import weakref
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any
 
 from cachetools import LRUCache
 
 import tableqa
+from annotation.help.origins import MACHINE
 from annotation.quality import agreement
-from annotation.releases import automatic, provenances
+from annotation.releases import automatic
+from annotation.releases.record_files import Difference, Lines, Record, RecordFiles, Records, placed
 from annotation.releases.task_records import task_of_record
 from tableqa.answers import compare
-from tableqa.canonical import canonical
 from tableqa.on_disk import Shelf, database
 from tableqa.operations import OperationError, from_dict, replay
 from tableqa.release_rules import RULES
@@ -42,18 +43,14 @@ EXAMPLES_KEPT = 16
 """Examples that stay in memory: the records of one item stand together."""
 CURRENT_COUNTS = ("responses", "respondents", "answered_items", "undecided_items")
 """The counts of `Raw.current_counts`, which manifests have from rules 7 on."""
+PURPOSES = TRAINING, EVALUATION = ("training", "evaluation")
+VERIFYING = "filled"
+"""The help of batches in which it is people's task to verify what is proposed."""
 EXCLUSIONS = ("contradicted", "unverified")
 """The lists of a manifest that name what its benchmark files leave out."""
 CELLS_KEPT = 40_000
 """Cells of tables that stay in memory."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-Key = TypeVar("Key", bound=Hashable)
-Record = dict[str, Any]
-
-
-class Difference(Exception):
-    """The first thing in a release that does not hold: which file, which record, what is wrong."""
 
 
 def read_manifest(folder: Path) -> Record:
@@ -95,114 +92,10 @@ def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def records(path: Path) -> Iterator[Record]:
-    """The records of a file, one a line: JSON Lines, or an array as a release writes it. A broken line is named."""
-    for _, record in placed(path):
-        yield record
-
-
-def placed(path: Path) -> Iterator[tuple[int, Record]]:
-    """The records of a file, each with the byte where its line starts."""
-    offset = 0
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                yield offset, json.loads(_bare(line))
-            except json.JSONDecodeError as error:
-                raise Difference(f"{path.name}, line {number}: not JSON ({error.msg})") from None
-            offset += len(line)
-
-
-def _bare(line: bytes) -> str:
-    """A line without what makes it part of an array: a record is an object, which begins and ends with braces."""
-    text = line.decode("utf-8").rstrip("\r\n")
-    return (
-        text.removeprefix("[").removesuffix("]").removesuffix(",")
-        if text[:1] != "{" or text[-1:] != "}"
-        else text
-    )
-
-
-def writing(path: Path, lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """As `placed`, of a file that is only made: each record is written while the next one is asked for.
-
-    JSON Lines in canonical form, UTF-8 with LF. Who goes on with the records need not read them again. The folder is there:
-    where another attempt has cleared it away, this one is over (OSError), and is not to go on with half of its files.
-    """
-    offset = 0
-    with path.open("wb") as out:
-        for line in lines:
-            size = out.write(f"{canonical(line)}\n".encode())
-            yield offset, line
-            offset += size
-
-
-class _Files:
-    """Files that are read here and there, each opened once."""
-
-    def __init__(self) -> None:
-        self._opened: dict[Path, BinaryIO] = {}
-
-    def at(self, path: Path, offset: int) -> Record:
-        """The record of the line that starts at a byte of a file."""
-        if path not in self._opened:
-            self._opened[path] = path.open("rb")
-        file = self._opened[path]
-        file.seek(offset)
-        record: Record = json.loads(_bare(file.readline()))
-        return record
-
-    def close(self) -> None:
-        for file in self._opened.values():
-            file.close()
-
-
-class Lines:
-    """The records of a file, as often as they are asked for, one at a time."""
-
-    def __init__(self, path: Path, number: int) -> None:
-        self._path, self._number = path, number
-
-    def __iter__(self) -> Iterator[Record]:
-        return records(self._path)
-
-    def __len__(self) -> int:
-        return self._number
-
-
-class Records(Mapping[Key, Record]):
-    """Records of a file by a key, in the order of the file; each is read when it is asked for.
-
-    `within` takes the record out of its line, where that holds more; it is given what is kept beside the place.
-    """
-
-    def __init__(
-        self,
-        files: _Files,
-        path: Path,
-        places: Shelf[Key, tuple[Any, ...]],
-        within: Callable[..., Record] = lambda record: record,
-    ) -> None:
-        self._files, self._path, self.places, self._within = files, path, places, within
-
-    def __getitem__(self, key: Key) -> Record:
-        offset, *more = self.places[key]
-        return self._within(self._files.at(self._path, offset), *more)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.places
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-
 class Tables(Mapping[str, tableqa.Table]):
     """The source tables by their digests; some stay in memory."""
 
-    def __init__(self, files: _Files, path: Path, places: Shelf[str, tuple[int]]) -> None:
+    def __init__(self, files: RecordFiles, path: Path, places: Shelf[str, tuple[int]]) -> None:
         self._files, self._path, self._places = files, path, places
         self._cache: LRUCache[str, tableqa.Table] = LRUCache(CELLS_KEPT, _cells)
 
@@ -247,7 +140,7 @@ class Raw:
             "simulated, revision, newest, blind, response)",
             "CREATE TABLE decisions (number INTEGER PRIMARY KEY, place, item, source, example, kind, made_by, outcomes)",
         )
-        self._files = _Files()
+        self._files = RecordFiles()
         weakref.finalize(self, self._db.close)
         weakref.finalize(self, self._files.close)
         originals: Shelf[tuple[str, str], tuple[int]] = Shelf()
@@ -493,8 +386,57 @@ class Raw:
     @cached_property
     def unverified(self) -> list[Record]:
         """In a release for evaluation, the examples that a machine made and nobody verified, as the manifest lists them."""
-        keys = provenances.unverified(self) if self.purpose == provenances.EVALUATION else ()
+        keys = _unverified(self) if self.purpose == EVALUATION else ()
         return [{"source": source, "id": id} for source, id in sorted(keys)]
+
+
+def _unverified(raw: Raw) -> frozenset[tuple[str, str]]:
+    """The examples (source, id) that a machine made and nobody verified, and what was made of such.
+
+    Verified is what a person made or edited; what was proposed and accepted in a batch whose people verify; what two
+    people handed in; and what somebody else has answered since, blind, with an accepted decision.
+    """
+    if not any(batch.get("help") for batch in raw.batches.values()):
+        return frozenset()
+    found = set()
+    for decision in raw.decisions:
+        help = raw.batches[decision["batch"]].get("help")
+        for outcome in decision["outcomes"]:
+            made = outcome["example"]
+            if made is None:
+                continue
+            key, parent = (decision["source"], made["id"]), (decision["source"], made["parent"])
+            if parent in found or (
+                help and not _is_verified(raw, outcome, help) and not _is_checked(raw, key)
+            ):
+                found.add(key)
+    return frozenset(found | {key for key in raw.derived if _rests_on(raw, key, found)})
+
+
+def _is_verified(raw: Raw, outcome: Mapping[str, Any], help: Mapping[str, Any]) -> bool:
+    behind = [raw.by_id[id] for id in outcome["annotations"]]
+    if any(record.get("help", {}).get("origin", "human") != MACHINE for record in behind):
+        return True
+    return help["shown"] == VERIFYING or len({record["annotator"] for record in behind}) > 1
+
+
+def _is_checked(raw: Raw, key: tuple[str, str]) -> bool:
+    return any(
+        decision["kind"] == "accepted" and task_of_record(raw.batches[decision["batch"]]).says_gold
+        for decision in raw.decisions_about(*key)
+    )
+
+
+def _rests_on(raw: Raw, key: tuple[str, str], found: set[tuple[str, str]]) -> bool:
+    seen = {key}
+    while key in raw.derived:
+        key = key[0], raw.derived[key]["parent"]
+        if key in found:
+            return True
+        if key in seen:
+            return False
+        seen.add(key)
+    return False
 
 
 class _Contradictions:

@@ -35,16 +35,8 @@ from annotation.releases.benchmark_files import (
 from annotation.releases.manifest import Manifest, counted, figures, mixes, tallies, unverified
 from annotation.releases.manifest import faults as manifest_faults
 from annotation.releases.open_files import OpenFiles
-from annotation.releases.raw_records import (
-    LAYOUT,
-    MANIFEST,
-    Difference,
-    Raw,
-    load,
-    read_manifest,
-    records,
-    writing,
-)
+from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, load, read_manifest
+from annotation.releases.record_files import Difference, records, writing
 from annotation.releases.task_records import task_of_record
 from annotation.releases.wordings import is_wording
 from tableqa import verdicts
@@ -227,7 +219,7 @@ CLOSE_EXACT = 1e-9
 
 def _check_manifest(raw: Raw, manifest: Manifest) -> None:
     """What the manifest repeats or sums up, against the records."""
-    if manifest.purpose not in ("", *provenances.PURPOSES):
+    if manifest.purpose not in ("", *PURPOSES):
         raise Difference(f"{MANIFEST}: unknown purpose {manifest.purpose!r}")
     if manifest.sources != [record for _, record in sorted(raw.sources.items())]:
         raise Difference(f"{MANIFEST}: the sources differ from those in sources.jsonl")

@@ -3,14 +3,12 @@
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any
 
+from annotation.releases.record_files import MOST_BYTES
 from tableqa.readers.archive import UNREADABLE, is_archive
 from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.preview import preview
-
-MOST_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of a manifest or of a record."""
 
 
 def check_release(request: ReadRequest, progress: Callable[[int], None]) -> Any:

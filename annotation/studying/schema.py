@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 from annotation.money import statements
 from annotation.quality import gold
 from annotation.releases.format_descriptions import DESCRIPTIONS as FORMAT_DESCRIPTIONS
-from annotation.releases.provenances import PURPOSES
+from annotation.releases.raw_records import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.roles import DESCRIPTIONS, Role
 from annotation.studying.yaml_file import Fault, Written

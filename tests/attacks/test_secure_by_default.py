@@ -84,6 +84,7 @@ OWN_JSON = {
     "annotation/releases/manifest.py": "a release, likewise",
     "annotation/releases/part_three.py": "rows that Askew laid on disk",
     "annotation/releases/raw_records.py": "a release: `verify` takes whatever its reading raises",
+    "annotation/releases/record_files.py": "a release, likewise",
     "annotation/work/lending.py": "an index that Askew wrote",
     "predictor/checkpoints.py": "weights that the administrator chose",
     "predictor/bundled/model.py": "weights that the administrator chose",

@@ -12,7 +12,7 @@ from annotation.models import Person, Release
 from annotation.releases import hub_upload
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
-from annotation.releases.provenances import PURPOSES
+from annotation.releases.raw_records import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.studying import missing
 
