@@ -58,7 +58,7 @@ SILENT = timedelta(seconds=7)
 """After which jobs that people wait for are taken to have no worker, where none of them has moved."""
 
 LOOP, MODELS, IMPORTS, PREVIEWS = "loop", "models", "imports", "previews"
-OF_MODELS: Final = ("proposals", "ask_model", "ask_originals", "draw_items", "evaluate")
+OF_MODELS: Final = ("proposals", "ask_originals", "draw_items", "evaluate")
 OF_GOLD: Final = ("import_gold", "preview_gold")
 OF_IMPORTS: Final = ("import", "restore", "import_responses", "import_labels", "import_gold")
 OF_PREVIEWS: Final = ("preview", "preview_labels", "preview_responses", "preview_gold")

@@ -44,8 +44,6 @@ from predictor.usage import cost
 from predictor.web import read_json, refusal, unless_gone
 from tableqa import Table
 
-log = logging.getLogger("askew.predictor")
-
 CANARY = PredictRequest(
     question="which city has the most people?",
     table=Table(header=["City", "People"], rows=[["Lunden", "1,200"], ["Marsk", "34,000"], ["Tove", "560"]]),

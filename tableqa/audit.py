@@ -727,13 +727,13 @@ class _Place:
 def _damage(
     base: Table, table: Table, operations: Sequence[Operation], recomputed: _Recomputed
 ) -> list[Finding]:
-    places = [*_changed_places(base, table, operations, recomputed), *_worn_places(base, table)]
+    places = [*_changed_places(base, operations, recomputed), *_worn_places(base, table)]
     by_code = {code: [place for place in places if place.code == code] for code in DAMAGE}
     return [_finding(code, found) for code, found in by_code.items() if found]
 
 
 def _changed_places(
-    base: Table, table: Table, operations: Sequence[Operation], recomputed: _Recomputed
+    base: Table, operations: Sequence[Operation], recomputed: _Recomputed
 ) -> Iterator[_Place]:
     for operation in operations:
         if isinstance(operation, RenameHeader):

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from tableqa.agreement import NO_PAIR, ONE_UNIT, Agreement
 from tableqa.bootstrap import Bootstrap, Resampling
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 CellSetMeasure = Literal["cell_sets_jaccard", "cell_sets_masi"]
-CELL_SET_MEASURES: tuple[str, ...] = get_args(CellSetMeasure)
 """The measures by their names in a manifest: `cell_sets_` and the distance."""
 
 Cell: TypeAlias = tuple[str, str]

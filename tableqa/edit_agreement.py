@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from tableqa.agreement import Agreement
 from tableqa.bootstrap import Bootstrap, Resampling
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 EditMeasure = Literal["edits_jaccard", "edits_masi"]
-EDIT_MEASURES: tuple[str, ...] = get_args(EditMeasure)
 """The measures by their names in a manifest: `edits_` and the distance."""
 
 Edit: TypeAlias = tuple[str, str, str]

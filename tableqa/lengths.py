@@ -67,8 +67,3 @@ class Limit:
             "serialisation": self.serialisation.name,
             "question": self.question,
         }
-
-
-def fits(example: Example, serialisation: Serialisation, tokenizer: Tokenizer, most: int) -> bool:
-    """Whether the table of an example, written in this form, has at most `most` tokens; ValueError below 1."""
-    return Limit(most, tokenizer, serialisation).fits(example)

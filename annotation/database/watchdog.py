@@ -16,7 +16,7 @@ import socket
 import threading
 from collections.abc import Callable
 from time import monotonic, sleep
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 import psycopg2
@@ -28,8 +28,6 @@ TICK = 0.25
 """Seconds between two looks."""
 PAUSE = 2
 """Seconds between two tries while the breaker is open, and the longest that a try waits."""
-
-C = TypeVar("C", bound="Connection")
 
 
 class Breaker:

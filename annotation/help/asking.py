@@ -14,8 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 import tableqa
-from annotation import jobs
-from annotation.models import Example, Job, ModelAnswer, Person, Project, Source
+from annotation.models import Example, ModelAnswer, Source
 from annotation.refusals import refuse
 from annotation.work import metering, paying
 from annotation.work.crew import Crew
@@ -179,22 +178,6 @@ def estimate(
     return metering.estimate(
         predictor, conversations, len(keys), project=project, purpose="questions", replies=replies
     )
-
-
-def start(*, project: Project, by: Person | None, now: datetime, **asked: Any) -> Job:
-    """`ask_model` in the background. Raises Refused(invalid_request) at once where it could not run."""
-    sources = list(asked.pop("sources"))
-    limit = asked.pop("limit", None)
-    check(**asked)
-    ids = {"sources": [source.pk for source in sources], "limit": limit, **asked}
-    return jobs.enqueue(project=project, kind="ask_model", ids=ids, by=by, now=now)
-
-
-@jobs.kind("ask_model")
-def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    ids = dict(job.ids)
-    sources = list(Source.objects.filter(project=job.project, pk__in=ids.pop("sources")))
-    return {"asked": ask_model(sources=sources, progress=progress, **ids)}
 
 
 # -- one example ------------------------------------------------------------------------------------

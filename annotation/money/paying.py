@@ -214,7 +214,7 @@ class Cost:
         }
 
 
-def by_batch(project: Project, found: Iterable[Share]) -> list[Cost]:
+def by_batch(found: Iterable[Share]) -> list[Cost]:
     """What each batch cost, from the shares of the whole time."""
     batches: dict[int, list[Share]] = defaultdict(list)
     for share in found:

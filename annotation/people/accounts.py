@@ -5,7 +5,6 @@ that using it, signing in or signing out everywhere ends it. Only the person's o
 whoever manages a project could otherwise take over an account that belongs to other projects, too.
 """
 
-import logging
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,8 +24,6 @@ from annotation.journeys import setting_up
 from annotation.models import Membership, Person
 from annotation.refusals import refuse
 from annotation.tasks_api import task
-
-log = logging.getLogger(__name__)
 
 GONE = gettext_noop("This link does not work or is no longer valid. Ask for a new one.")
 

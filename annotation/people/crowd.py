@@ -336,7 +336,7 @@ def _new(link: CrowdLink, ids: Ids, now: datetime) -> Person:
     return person
 
 
-def come_back(*, token: str, now: datetime) -> CrowdEntry:
+def come_back(*, token: str) -> CrowdEntry:
     """The entry that a way back leads to.
 
     Raises Refused: invitation_expired for a link that is used, wrong or too old; crowd_taken for an account that has
@@ -357,7 +357,7 @@ def come_back(*, token: str, now: datetime) -> CrowdEntry:
 def use_way_back(*, token: str, now: datetime) -> Person:
     """Come back by the link, once. The caller signs the person in; their responses are marked from then on."""
     with transaction.atomic():
-        entry = come_back(token=token, now=now)
+        entry = come_back(token=token)
         won = Person.objects.filter(pk=entry.person_id, session_epoch=entry.person.session_epoch).update(
             session_epoch=F("session_epoch") + 1, let_back_in_at=now
         )

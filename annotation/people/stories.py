@@ -59,7 +59,6 @@ SHORT: Final = 80
 """Characters of a question in the log."""
 PAGE: Final = 100
 """Entries of the log on one page."""
-UNKNOWN = gettext_noop("a person who is not a member")
 NOBODY = "Askew"
 """Who does what no person does: leases that run out, decisions by the kind's own rule."""
 
@@ -442,7 +441,7 @@ OF_ITEM: Final = ("item__public_id", "item__batch__name", "item__example__questi
 """What names the item of an assignment or gold response."""
 
 
-def things(project: Project) -> list[str]:
+def things() -> list[str]:
     """The kinds of things that the project's log can be about."""
     return sorted(THINGS)
 

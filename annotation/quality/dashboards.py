@@ -145,7 +145,7 @@ def monitors(batch: Batch) -> dict[str, Any]:
     """
     task = batch.task()
     items = list(agreement.answered(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT])
-    made = _made(batch, items)
+    made = _made(items)
     shown = made or _given(items)
     marked, edited, sizes, asked = _responses(batch, task, items)
     answers = [
@@ -179,7 +179,7 @@ Rows = tuple[frozenset[int], int]
 """Rows that somebody marked or edited, and how many rows the table has."""
 
 
-def _made(batch: Batch, items: Sequence[int]) -> list[Shown]:
+def _made(items: Sequence[int]) -> list[Shown]:
     """The examples that accepted outcomes of these items made."""
     found: list[Shown] = []
     for some in _some(items):

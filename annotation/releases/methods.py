@@ -73,7 +73,7 @@ def blocks(study: Study) -> list[Block]:
         *_tasks(study),
         *_agreement(study),
         *_decisions(study),
-        *_again(study),
+        *_again(),
     ]
 
 
@@ -339,7 +339,7 @@ def _share(number: int, of: int) -> str:
     return f"{number:,} ({share.percent}; 95 % CI {share.interval}, n = {of:,})"
 
 
-def _again(study: Study) -> Iterator[Block]:
+def _again() -> Iterator[Block]:
     yield Heading("Reproduction")
     yield Paragraph(
         "Raw responses, decisions, guidelines and figures are part of each release of the data. Askew's command "

@@ -26,7 +26,6 @@ LONGEST_OPTION: Final = 80
 LEAVE_OUT: Final = ""
 MOST_VALUES: Final = 40
 """Values of a field that a page shows."""
-PARTS: Final = ("id", "question", "table", "answers", "title", "caption", "context")
 UNNAMED: Final = "annotator"
 """The person of responses that name nobody."""
 

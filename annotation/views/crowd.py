@@ -91,7 +91,7 @@ def back(request: HttpRequest, token: str) -> HttpResponseBase:
                 person = crowd.use_way_back(token=token, now=timezone.now())
                 login(request, person)
                 return keep_to_yourself(redirect("home"))
-            entry = crowd.come_back(token=token, now=timezone.now())
+            entry = crowd.come_back(token=token)
     except Refused as refused:
         away = render(request, "crowd/away.html", {"why": refused.detail}, status=refused.status)
         return keep_to_yourself(told_to_wait(away, refused))

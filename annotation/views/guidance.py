@@ -39,7 +39,7 @@ def guidelines(request: PageRequest, slug: str, type: str) -> HttpResponse:
     if request.method == "POST":
         return _act(request, actor, project, task, may)
     form = GuidelinesForm(initial=GuidelinesForm.of(guidance.newest(project, task), task.guidelines()))
-    return _shown(request, actor, project, task, may, form)
+    return _shown(request, project, task, may, form)
 
 
 def _act(
@@ -101,12 +101,11 @@ def _act(
                 gettext("Guidelines saved as version {number}.").format(number=saved.number),
             )
             return here
-    return _shown(request, actor, project, task, may, form)
+    return _shown(request, project, task, may, form)
 
 
 def _shown(
     request: PageRequest,
-    actor: Actor,
     project: Project,
     task: TaskType,
     may: frozenset[Permission],

@@ -153,7 +153,7 @@ def earned(
         }
         for person, member in sorted(members.items(), key=lambda row: (row[1].person.name, row[0]))
     ]
-    found_costs = [cost for cost in paying.by_batch(project, always) if cost.batch not in without_counts]
+    found_costs = [cost for cost in paying.by_batch(always) if cost.batch not in without_counts]
     pay_table, cost_table = _pay_table(people), _cost_table(reader_of(request, project), found_costs)
     earned_by = {person: paying.summed(own) for person, own in paying.by_person(always).items()}
     members_table = _members_table(project, by_person, earned_by)

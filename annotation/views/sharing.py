@@ -60,11 +60,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     form = of_leases if leases else of_shares
     if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:
-            said = (
-                _said_of_leases(batch, of_leases)
-                if leases
-                else _said_of_shares(batch, of_shares, lines, counted)
-            )
+            said = _said_of_leases(of_leases) if leases else _said_of_shares(batch, of_shares, lines, counted)
             return _confirm(
                 request,
                 batch,
@@ -177,7 +173,7 @@ def _said_of_shares(
     return said
 
 
-def _said_of_leases(batch: Batch, form: LeasesForm) -> list[str]:
+def _said_of_leases(form: LeasesForm) -> list[str]:
     taker = form.taker()
     to = (
         gettext("reserved for {name}").format(name=taker.name) if taker else gettext("open to all annotators")

@@ -55,7 +55,7 @@ class LogForm(forms.Form):
 
     def __init__(self, *args: object, project: Project, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        choices = [(thing, gettext(stories.THINGS[thing])) for thing in stories.things(project)]
+        choices = [(thing, gettext(stories.THINGS[thing])) for thing in stories.things()]
         self.fields["thing"].choices = [("", gettext("everything")), *choices]  # type: ignore[attr-defined]
 
 

@@ -9,7 +9,6 @@ its reservation: the endpoint may have charged for it.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from annotation.models import Batch, ModelRequest, ModelTotal, Project
 from annotation.models.spending import COST
 from annotation.work import reply_states
 from annotation.work.crew import Crew
-from predictor.chat import ChatError, ChatModel, chat_model
+from predictor.chat import ChatError
 from predictor.usage import PER_PRICE, USUAL_COMPLETION, Call, cost, estimate_messages
 
 PURPOSES: Final[Mapping[str, str]] = {
@@ -159,16 +158,6 @@ class ProjectMeter:
             completion_tokens=call.completion_tokens,
             is_counted=call.is_counted,
         )
-
-
-def metered(
-    name: str, *, project: int, batch: int | None, purpose: str, crew: Crew | None = None
-) -> ChatModel:
-    """The language model of that name with a meter. Raises LookupError naming the ones there are."""
-    model = chat_model(settings.PREDICTORS, name)
-    return dataclasses.replace(
-        model, meter=meter_of(name, project=project, batch=batch, purpose=purpose, crew=crew)
-    )
 
 
 def meter_of(

@@ -548,7 +548,7 @@ def _rows_spoken_of(table: TableReading, out: Floats) -> None:
     best = cover[live].max() if live.any() else 0.0
     subset = live & (cover >= best - 1e-6) if best > 0 else live
     if subset.any():
-        _within(table, out, subset, height)
+        _within(table, out, subset)
     if best > 0 and subset.any():
         anchor = int(np.flatnonzero(subset)[0])
         place = np.arange(height)
@@ -567,7 +567,7 @@ def _rows_spoken_of(table: TableReading, out: Floats) -> None:
         out[rows[0] + 1 : rows[-1], :, _A["between_named_rows"]] = 1
 
 
-def _within(table: TableReading, out: Floats, subset: Bools, height: int) -> None:
+def _within(table: TableReading, out: Floats, subset: Bools) -> None:
     out[..., _A["in_subset"]] = subset[:, None]
     out[..., _A["subset_share"]] = subset.mean()
     out[..., _A["subset_one"]] = subset.sum() == 1

@@ -15,10 +15,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.help import asking
-from annotation.models import Job, ModelAnswer
+from annotation.models import ModelAnswer
 from annotation.refusals import Refused
 from predictor.chat import ChatError, Completion
-from tests.annotation.cast import FILMS, NOON, World, make_world
+from tests.annotation.cast import FILMS, World, make_world
 from tests.predictor.scripted import SHA, answer, scripted
 
 
@@ -84,16 +84,6 @@ def test_a_batch_of_screening_holds_what_the_model_always_answers_rightly(
     asked = set(batch.items.values_list("example__question", flat=True))
     assert len(asked) == 3
     assert not any("Stalker" in question for question in asked)
-
-
-@pytest.mark.django_db(transaction=True)  # the queue of the tests runs a job as soon as it is committed
-def test_it_runs_as_a_job(endpoint: list[dict[str, Any]], tmp_path: Path) -> None:
-    world = make_world(tmp_path)
-    asked = {"predictor": "llm", "purpose": "screening", "samples": 2, "temperature": 0.5}
-    job = asking.start(project=world.project, by=world.mara, now=NOON, sources=[world.source], **asked)
-    done = Job.objects.get(pk=job.pk)
-    assert done.result == {"asked": 4}
-    assert (done.done, done.total) == (4, 4)
 
 
 @pytest.mark.django_db

@@ -167,7 +167,7 @@ def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict
     set_work(Assignment.objects.filter(pk=skipped.pk), seconds=77.0)
     world.project.pay = pay
     world.project.save()
-    expected = paying.by_batch(world.project, paying.shares(world.project))
+    expected = paying.by_batch(paying.shares(world.project))
 
     for cost in expected:
         found = dashboards.work(cost.batch)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.conf import settings as django_settings
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -26,7 +27,7 @@ from annotation.refusals import Refused
 from annotation.work import metering, reply_states
 from annotation.work.crew import Crew
 from predictor import listing
-from predictor.chat import ChatError
+from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.configuration import STOP_AFTER
 from predictor.usage import PER_PRICE, Call
 from tests.annotation.cast import NOON, World, envelope, make_world
@@ -59,8 +60,13 @@ def batch(world: World, llm: Endpoint) -> Batch:
     )
 
 
+def metered(name: str, **counted: Any) -> ChatModel:
+    model = chat_model(django_settings.PREDICTORS, name)
+    return dataclasses.replace(model, meter=metering.meter_of(name, **counted))
+
+
 def ask(batch: Batch, **settings: Any) -> str:
-    model = metering.metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
+    model = metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
     (reply,) = dataclasses.replace(model, **settings).ask(HELLO)
     return reply
 
@@ -172,7 +178,7 @@ def test_a_budget_is_compared_with_running_totals_that_are_the_sum_of_all_reques
     other = world.batch("question_paraphrase", variant="sentence")
     draws = random.Random(35)
     for where, purpose in ((batch.pk, "loop"), (other.pk, "loop"), (None, "questions")):
-        model = metering.metered("llm", project=batch.project_id, batch=where, purpose=purpose)
+        model = metered("llm", project=batch.project_id, batch=where, purpose=purpose)
         assert isinstance(model.meter, metering.ProjectMeter)
         for _ in range(6):
             reserved = model.meter.reserve(draws.randrange(900), draws.randrange(900))
@@ -188,7 +194,7 @@ def test_a_budget_is_compared_with_running_totals_that_are_the_sum_of_all_reques
 
 def test_totals_of_a_database_from_before_are_the_sums_of_its_requests(batch: Batch) -> None:
     for where, purpose in ((batch.pk, "loop"), (None, "questions")):
-        model = metering.metered("llm", project=batch.project_id, batch=where, purpose=purpose)
+        model = metered("llm", project=batch.project_id, batch=where, purpose=purpose)
         assert model.meter is not None
         for _ in range(2):
             model.meter.reserve(5, 600)
@@ -204,7 +210,7 @@ def test_totals_of_a_database_from_before_are_the_sums_of_its_requests(batch: Ba
 def test_a_reservation_asks_as_much_after_many_requests_as_after_none(batch: Batch) -> None:
     Project.objects.filter(pk=batch.project_id).update(model_budget={"tokens": 10**9})
     Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 10**9})
-    model = metering.metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
+    model = metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
     assert model.meter is not None
     model.meter.reserve(5, 600)
     with CaptureQueriesContext(connection) as queries:
@@ -219,7 +225,7 @@ def test_a_reservation_asks_as_much_after_many_requests_as_after_none(batch: Bat
 
 def test_a_reservation_that_was_never_settled_counts(batch: Batch) -> None:
     Batch.objects.filter(pk=batch.pk).update(model_budget={"tokens": 1_000})
-    model = metering.metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
+    model = metered("llm", project=batch.project_id, batch=batch.pk, purpose="loop")
     assert model.meter is not None
     model.meter.reserve(5, 600)
     with pytest.raises(ChatError, match="605"):

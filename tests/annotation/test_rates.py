@@ -68,7 +68,7 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
     sheet = manager.get(f"/projects/films/payments/?first={day}&last={day}").content.decode()
     mine = ada.get("/work/").content.decode()
     dashboard = manager.get("/projects/films/dashboard/").content.decode()
-    (cost,) = paying.by_batch(world.project, paying.shares(Project.objects.get()))
+    (cost,) = paying.by_batch(paying.shares(Project.objects.get()))
 
     assert "3.60 EUR" in page
     assert "36.00 EUR an hour" in page

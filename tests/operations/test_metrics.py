@@ -90,7 +90,7 @@ def test_jobs_leases_and_responses_are_those_of_the_database(world: World, shown
     for state, kind in (
         ("queued", "import"),
         ("queued", "import"),
-        ("failed", "ask_model"),
+        ("failed", "ask_originals"),
         ("done", "import"),
     ):
         Job.objects.create(
@@ -105,7 +105,7 @@ def test_jobs_leases_and_responses_are_those_of_the_database(world: World, shown
     text = figures()
 
     assert value(text, 'askew_jobs{kind="import",queue="imports",state="queued"}') == 2
-    assert value(text, 'askew_jobs{kind="ask_model",queue="models",state="failed"}') == 1
+    assert value(text, 'askew_jobs{kind="ask_originals",queue="models",state="failed"}') == 1
     assert 'state="done"' not in text
     assert 299 < value(text, 'askew_job_silent_seconds{queue="imports",state="queued"}') < 400
     assert value(text, 'askew_leases{state="running"}') == 1

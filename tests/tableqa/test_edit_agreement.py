@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tableqa.agreement import NO_PAIR
 from tableqa.cell_sets import cell_set_agreement
 from tableqa.edit_agreement import (
-    EDIT_MEASURES,
     NO_CHOICE,
     Edit,
     edit_agreement,
@@ -169,7 +168,6 @@ def test_a_senseless_request_is_refused() -> None:
         edit_agreement([], replicates=-1)
     with pytest.raises(ValueError, match="confidence is 95"):
         edit_agreement([], confidence=95)
-    assert EDIT_MEASURES == ("edits_jaccard", "edits_masi")
 
 
 def test_operations_become_edits_with_a_place_and_a_value() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.lengths import Limit, Tokenizer, fits
+from tableqa.lengths import Limit, Tokenizer
 from tableqa.serialisations import SERIALISATIONS
 from tests.tableqa.strategies import tables
 
@@ -21,8 +21,8 @@ LINES = SERIALISATIONS["pipe_lines"]
 def test_the_table_is_counted_in_the_form_it_is_written_in() -> None:
     # Film | Minutes / Heat | 170 / Alien | 117
     assert Limit(9, WORDS, LINES).length(FILMS) == 9
-    assert fits(FILMS, LINES, WORDS, 9)
-    assert not fits(FILMS, LINES, WORDS, 8)
+    assert Limit(9, WORDS, LINES).fits(FILMS)
+    assert not Limit(8, WORDS, LINES).fits(FILMS)
     assert Limit(9, WORDS, SERIALISATIONS["concatenation"]).length(FILMS) == 6
 
 
@@ -47,8 +47,8 @@ def test_a_limit_says_what_it_counts_with() -> None:
 @given(tables, st.integers(1, 40))
 def test_what_fits_fits_a_longer_limit_too(table: Table, most: int) -> None:
     example = Example("1", "q", table, ["a"])
-    if fits(example, LINES, WORDS, most):
-        assert fits(example, LINES, WORDS, most + 1)
+    if Limit(most, WORDS, LINES).fits(example):
+        assert Limit(most + 1, WORDS, LINES).fits(example)
     assert Limit(most, WORDS, LINES, question=True).length(example) >= Limit(most, WORDS, LINES).length(
         example
     )
