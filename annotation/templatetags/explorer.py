@@ -8,7 +8,6 @@ from django.utils.safestring import SafeString
 
 from annotation.access import actor
 from annotation.explorer.links import complete_url
-from annotation.explorer.links import explorer_url as address_of
 from annotation.explorer.querysets import Reader, reader
 from annotation.explorer.selection import MOST_VALUES
 from annotation.models import Batch, Project
@@ -58,9 +57,3 @@ def reader_of(request: HttpRequest, project: Project) -> Reader:
     if project.pk not in readers:
         readers[project.pk] = reader(actor(request), project)
     return readers[project.pk]
-
-
-@register.simple_tag
-def explorer_url(project: Project, batch: Batch | None = None, **filters: str | list[str]) -> str:
-    """`annotation.explorer.links.explorer_url`, for templates."""
-    return address_of(project, batch=batch, **filters)

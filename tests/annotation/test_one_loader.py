@@ -207,10 +207,6 @@ class Record:
     path: str
 
 
-def folder_of(folder: Path, format: str) -> Path:
-    return folder / format if (folder / format).is_dir() else folder
-
-
 def records_of(folder: Path, format: str) -> Iterator[Record]:
     """The records of the files of a format that hold an example; what is proposed for training is none."""
     manifest = release_files.read_manifest(folder)

@@ -19,7 +19,6 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NewContext = Callable[..., BrowserContext]
-TABLET = {"viewport": {"width": 820, "height": 1180}, "has_touch": True, "is_mobile": True}
 ACTIVE = """() => [...new Set([...document.querySelectorAll("askew-annotate kbd")]
     .filter((key) => key.checkVisibility() && getComputedStyle(key).borderTopStyle === "solid"
         && !key.closest("askew-grid, .grid-tools"))

@@ -62,10 +62,6 @@ def type_question(page: Page, text: str) -> None:
     page.locator("textarea[name=question]").fill(text)
 
 
-def seen_by_the_model(page: Page) -> list[str]:
-    return page.locator(".looks :is([data-part=original], [data-part=perturbed]) li").all_text_contents()
-
-
 def test_a_reworded_question_is_previewed_while_typing_checked_with_enter_and_submitted_with_a_digit(
     new_context: Contexts, live_server: Any, world: World, server: Scripted
 ) -> None:
