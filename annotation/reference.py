@@ -209,8 +209,9 @@ def sample_items(task: TaskType) -> list[Item]:
 
 def keys_of(task: TaskType, item: Item) -> list[Key]:
     """The shortcuts of the form of a task type, in the order of the form."""
-    assignment = task.presented(item)
-    context = {"task": task, "item": item, "assignment": assignment, "data": {}, "table": None, "changes": []}
+    assignment = {**task.presented(item), "id": "", "loop": None}
+    context = {"task": task, "item": item, "assignment": assignment, "data": {}, "changes": []}
+    context |= dict.fromkeys(("batch", "found", "seen", "suggested", "table"))
     form = _Form()
     form.feed(render_to_string(task.form_template, context))
     return list(dict.fromkeys(form.keys))

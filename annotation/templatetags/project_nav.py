@@ -140,7 +140,7 @@ def project_nav(context: Any) -> dict[str, Any]:
     is_of_batch = batch is not None and _leads_to(here, (*TABS_OF_BATCH, *MENU_OF_BATCH))
     within = next((tab for tab, links in WITHIN.items() if _leads_to(here, (*links, FOOLING))), "")
     if not isinstance(project, Project) or not (is_of_batch or within or _leads_to(here, (*TABS, *MENU))):
-        return {}
+        return {"level": None}
     granted = access.may(access.actor(request), project)
     # A batch belongs to the overview of its project.
     readable = _readable(granted, project.slug, "project" if is_of_batch else here)

@@ -63,7 +63,7 @@ def explorer_act(request: PageRequest, slug: str) -> HttpResponse:
         "batch": batch,
         "back": with_query(address_of(project, batch), query(chosen)),
     }
-    context |= {"query": query(chosen), "note": request.POST.get("note", "")}
+    context |= {"query": query(chosen), "note": request.POST.get("note", ""), "problem": ""}
     keys: list[int] = []
     try:
         keys = _keys(request, who, chosen, batch)
@@ -201,7 +201,7 @@ def _preview(request: PageRequest, who: Reader, keys: Sequence[int], context: di
         "items": " ".join(items[key].public_id for key in plan.changes),
         "longest": LONGEST_NOTE,
     }
-    return render(request, "explorer/act.html", context, status=422 if context.get("problem") else 200)
+    return render(request, "explorer/act.html", context, status=422 if context["problem"] else 200)
 
 
 def _questions(who: Reader, keys: Sequence[int]) -> list[tuple[str, str]]:

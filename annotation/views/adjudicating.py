@@ -67,7 +67,8 @@ def project_adjudication(request: PageRequest, slug: str) -> HttpResponse:
     items = cut_wide(request, visibility.adjudicable(actor.person, waiting))
     for item in items:
         item.kind = kind_title(item.batch)
-    context = {"project": project, "items": items, "waiting": _in_total(request, project, waiting)}
+    waits = _in_total(request, project, waiting)
+    context = {"project": project, "batch": None, "items": items, "waiting": waits}
     return render(request, "adjudicating/queue.html", context)
 
 

@@ -236,6 +236,8 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "reports": type(task).report is not TaskType.report or bool(batch.loop_model or batch.help),
         "flags": flags,
         "skips": skips,
+        **dict.fromkeys(("waiting_for_me", "others", "why_empty", "accuracy")),
+        **dict.fromkeys(("model_costs", "model_estimates", "model_stops", "model_refusals")),
         **_figures(request, batch, told, flags=flags, skips=skips),
     }
     context["item_links"] = _links_to_items(who, batch, context["counts"])

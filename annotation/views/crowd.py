@@ -76,7 +76,7 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
         for what, parameter in link.parameters.items()
         if parameter
     ]
-    fields += [{"name": crowd.SIGNATURE, "value": ids.signature}] * bool(ids.signature)
+    fields += [{"name": crowd.SIGNATURE, "value": ids.signature, "asked": False}] * bool(ids.signature)
     return _quiet(render(request, "crowd/enter.html", {"link": link, "fields": fields}))
 
 
@@ -93,7 +93,8 @@ def back(request: HttpRequest, token: str) -> HttpResponseBase:
                 return keep_to_yourself(redirect("home"))
             entry = crowd.come_back(token=token)
     except Refused as refused:
-        away = render(request, "crowd/away.html", {"why": refused.detail}, status=refused.status)
+        context = {"link": None, "why": refused.detail, "again": False}
+        away = render(request, "crowd/away.html", context, status=refused.status)
         return keep_to_yourself(told_to_wait(away, refused))
     return keep_to_yourself(render(request, "crowd/back.html", {"entry": entry}))
 
@@ -244,6 +245,8 @@ def _shown(request: PageRequest, found: Any, **more: Any) -> HttpResponse:
         "project": found.project,
         "link": found,
         "address": address,
+        "key": "",
+        "way": "",
         "entries": cut(request, entries),
         "listed": found.listed.count() if found.is_limited else 0,
         "open": found.closed_at is None and timezone.now() < found.expires_at,

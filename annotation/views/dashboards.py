@@ -386,6 +386,7 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
         "reasons": work_tables.reasons(_reasons(who, charted, work)),
         "looked": charted,
         "chosen": chosen,
+        **dict.fromkeys(("per_accepted", "attrition")),  # until all is worked out
         **_pace_and_sums(who, on_page, work, complete=left is None, leads=Permission.SET_UP in may),
     }
     context["addresses"] = _addresses(project, on_page, context, is_whole=not hidden)
@@ -762,6 +763,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
         "batch": batch,
         "project": batch.project,
         "sees": sees,
+        "why_not": "",
         "named": Permission.SET_UP in may,
     }
     who = reader_of(request, batch.project)

@@ -72,14 +72,15 @@ def evaluations(request: PageRequest, public_id: str) -> HttpResponse:
         "chosen": {run.public_id for run in chosen},
         "most": MOST_MODELS,
         "downloads": _downloads(release, chosen) if chosen else (),
+        "why_not": "",
     }
     report = None
     if chosen:
         try:
-            context["report"] = report = evaluation_runs.report(release, chosen)
+            report = evaluation_runs.report(release, chosen)
         except Refused as refused:
             context["why_not"] = refused.detail
-    context |= _gallery(request, release, report)
+    context |= {"report": report, **_gallery(request, release, report)}
     return render(request, "evaluating/evaluations.html", context)
 
 

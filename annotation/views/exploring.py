@@ -69,7 +69,7 @@ def explorer_item(request: PageRequest, public_id: str) -> HttpResponse:
     actor = access.actor(request)
     item = access.item(actor, public_id, Permission.SEE_PROGRESS)
     who = querysets.reader(actor, item.batch.project)
-    context = {"detail": _detail(request, who, item), "project": item.batch.project}
+    context = {"detail": _detail(request, who, item), "project": item.batch.project, "batch": None}
     return render(request, "explorer/_detail.html", context)
 
 
@@ -87,8 +87,8 @@ def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileRespo
         write, media_type = export.FORMATS[request.GET.get(FORMAT, "csv")]
     except (BadSelection, KeyError, Refused) as bad:
         why = [gettext("There is no such format.")] if isinstance(bad, KeyError) else _why(bad)
-        context = {"project": project, "address": address, "problems": why, "chosen": Selection()}
-        return render(request, "explorer/explorer.html", context, status=400)
+        context = {"project": project, "batch": None, "address": address, "chosen": Selection()}
+        return render(request, "explorer/explorer.html", {**context, "problems": why}, status=400)
     file = write(_read(request, found))
     file.seek(0)
     name = f"{project.slug}-items.{request.GET.get(FORMAT, 'csv')}"
@@ -127,7 +127,7 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
     is_behind = index.refresh(project, now=now)
     address = address_of(project, batch)
     context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "is_behind": is_behind}
-    context |= {"reader": who, "refused_view": request.session.pop(REFUSED_VIEW, None)}
+    context |= {"reader": who, "refused_view": request.session.pop(REFUSED_VIEW, None), "problems": ()}
     try:
         chosen = parse(_params(request), ignore=(OPEN,))
         if batch is not None:

@@ -233,6 +233,7 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
             "form": form,
             "example": example,
             "lacking": gold.lacking(batch),
+            "judge": "",
             "number": Gold.objects.filter(item__batch=batch).count(),
             "following": _address(batch, following, asked) if following is not None else "",
             "plain": request.GET.get("plain") == "1",

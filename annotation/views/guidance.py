@@ -125,7 +125,7 @@ def _shown(
     versions = cut(request, guidance.versions(project, task.key))
     context: dict[str, Any] = {
         "versions": versions,
-        **(_figures(request, project, task, versions) if manages else {}),
+        **(_figures(request, project, task, versions) if manages else {"versions_table": None}),
         "project": project,
         "task": task,
         "practice": bool(practising.exercises(task, next(iter(task.variants), ""))),

@@ -212,6 +212,7 @@ def _preview_page(request: PageRequest, job: Job, questions: Upload, archive: Up
         "upload": questions,
         "address": _preview_url(job.project, questions, archive),
         "why_not": job.error,
+        "state": "",
     }
     template = "importing/import_preview.html"
     if (answer := waiting.until_finished(request, job, template, context)) is not None:

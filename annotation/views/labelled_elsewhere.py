@@ -50,4 +50,5 @@ def labels(request: PageRequest, public_id: str) -> HttpResponse:
             )
             address = reverse("labels_elsewhere", args=[batch.public_id])
             return redirect(f"{address}?preview={job.public_id}")
-    return render(request, template, {"batch": batch, "project": batch.project, "form": form})
+    nothing_read = {"state": "", "preview": None, "why_not": ""}
+    return render(request, template, {"batch": batch, "project": batch.project, "form": form, **nothing_read})

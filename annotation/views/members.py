@@ -53,7 +53,7 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
     corrects = may_set_up and request.POST.get("section") == "correction"
     correction = paying.CorrectionForm(project, request.POST if corrects else None)
     form = InviteForm(None if changes_rates or corrects else request.POST or None, project=project)
-    context: dict[str, Any] = {"form": form}
+    context: dict[str, Any] = {"form": form, "links": None}
     if changes_rates and rates.is_valid():
         with refusals_on(rates):
             paying.save_rates(request, project, rates)
@@ -74,7 +74,7 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
         context["now"] = timezone.now()
     context["members"] = _members(request, project, context)
     answer = render(request, "people/people.html", context)
-    return keep_to_yourself(answer) if "links" in context else answer
+    return keep_to_yourself(answer) if context["links"] else answer
 
 
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:

@@ -91,6 +91,7 @@ def _describe(rows: list[Any], annotates: set[int]) -> None:
     may_open = annotating.may_open(rows, now=now)
     notes = annotating.sent_back(rows)
     for assignment in rows:
+        assignment.answered = assignment.unsure = assignment.until = assignment.kept = None
         assignment.kind = kind_title(assignment.batch)
         assignment.may_open = assignment.pk in may_open and assignment.batch.project_id in annotates
         assignment.note = notes.get(assignment.pk, "")

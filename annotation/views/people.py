@@ -42,6 +42,7 @@ class SignIn(LoginView):
     template_name = "people/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
+    extra_context = {"why": ""}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Try the password, unless too many were tried; then it is not looked at."""
@@ -52,7 +53,7 @@ class SignIn(LoginView):
             )
         except Refused as refused:
             form = SignInForm(request, initial={"username": account[:254]})
-            context = self.get_context_data(form=form, why=refused.detail)
+            context = {**self.get_context_data(form=form), "why": refused.detail}
             return told_to_wait(self.render_to_response(context, status=refused.status), refused)
         return super().post(request, *args, **kwargs)
 

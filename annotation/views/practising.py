@@ -44,6 +44,7 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
         return render(request, "practising/practice.html", context)
     exercise = exercises[index]
     data: dict[str, Any] = {}
+    context["feedback"] = None
     if request.method == "POST":
         data = task.form_data(request.POST, {})
         envelope = task.unparsed_envelope(data, exercise.item)

@@ -134,6 +134,7 @@ def _examples(request: PageRequest, before: Release, after: Release) -> dict[str
     formats = [manifest.every_format for manifest in manifests]
     files, raw_files = comparison.files(found, set(formats[0]) & set(formats[1]), address)
     return {
+        "is_large": False,
         "files": files,
         "raw_files": raw_files,
         "not_compared": ", ".join(sorted(set(formats[0]) ^ set(formats[1]))),

@@ -280,6 +280,7 @@ def _agreement(release: Release) -> dict[str, Any]:
         if part
     }
     return {
+        **dict.fromkeys(titles),
         **tables,
         "number_more": len(parts["more_agreement"]),
         "number_undefined": len(parts["undefined"]),
@@ -304,7 +305,7 @@ def _example(request: PageRequest, release: Release) -> dict[str, Any]:
     """One question of the release with the examples that were made of it, as changes of one table (?example= a number)."""
     examples = cut(request, releasing.changed_items(release), size=1, name="example")
     if not examples.object_list:
-        return {"examples": None}
+        return {"examples": None, "merged": None, "comparison": None}
     [decision] = examples.object_list
     outcomes = releasing.changed_outcomes(release).filter(decision=decision).order_by("number")
     changed = [

@@ -275,6 +275,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
             request,
             "assigning/confirm.html",
             {
+                "batch": None,
                 "project": project,
                 "title": gettext(QUESTIONS[action]).format(which=which),
                 "said": _said_of_batches(

@@ -34,7 +34,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
         return _download(request, project)
     involved = visibility.has_open_work(request.user, project)
     form = StudyForm(request.POST or None, request.FILES or None)
-    context: dict[str, Any] = {"project": project, "form": form}
+    context: dict[str, Any] = {"project": project, "form": form, "plan": None, "links": None}
     if form.is_valid():
         with refusals_on(form):
             said = _read(form, project)

@@ -83,7 +83,7 @@ def responses_preview(request: PageRequest, slug: str, public_id: str, tool: str
 
 def _shown(request: PageRequest, project: Project, upload: Upload, job: Job) -> HttpResponse:
     template = "importing/responses_preview.html"
-    context: dict[str, object] = {"project": project, "upload": upload}
+    context: dict[str, object] = {"project": project, "upload": upload, "state": ""}
     if (answer := waiting.until_finished(request, job, template, context)) is not None:
         return answer
     if job.state != Job.State.DONE:

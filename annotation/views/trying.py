@@ -38,7 +38,7 @@ def try_batch(request: PageRequest, public_id: str) -> HttpResponse:
         raise Http404(access.NOT_HERE)
     task, total = batch.task(), trying.items(batch).count()
     data: dict[str, Any] = {}
-    context: dict[str, Any] = {}
+    context: dict[str, Any] = {"feedback": None}
     if request.method == "POST":
         data = task.form_data(request.POST, {})
         context["feedback"] = trying.judge(tried, task.unparsed_envelope(data, tried.plain))

@@ -51,8 +51,8 @@ def preview_for_batch(
                 chosen["good_only"] = "good_only" in request.POST
             started = start(batch=batch, upload=upload, by=request.user, now=timezone.now(), **chosen)
             return redirect("job", started.public_id)
-    context = {"batch": batch, "project": batch.project, "form": form}
+    context = {"batch": batch, "project": batch.project, "form": form, "preview": None}
     if (answer := until_finished(request, job, template, context)) is not None:
         return answer
-    done = {"preview": job.result.get("preview"), "why_not": job.error}
+    done = {"state": "", "preview": job.result.get("preview"), "why_not": job.error}
     return render(request, template, {**context, **done})

@@ -265,7 +265,10 @@ def test_a_cell_that_the_source_names_is_not_taken_to_pieces() -> None:
 def test_without_scripts_a_cell_with_a_line_break_stays_one_cell() -> None:
     data = split(["New\nYork", "Rome", "unknown", ""], ["US", "Italy", "", ""])
     operations = [from_dict(each) for each in data["operations"]]
-    page = render_to_string("column_extension/form.html", {"task": task, "data": data, "item": ITEM})
+    assignment = {**task.presented(ITEM), "loop": None}
+    context = {"task": task, "data": data, "item": ITEM, "assignment": assignment, "changes": []}
+    context |= dict.fromkeys(("batch", "found", "seen", "suggested", "table"))
+    page = render_to_string("column_extension/form.html", context)
     fields = dict(re.findall(r'<textarea name="(cells-n.)".*?>\n(.*?)</textarea>', page, re.DOTALL))
     post = {name: text.replace("\n", "\r\n") for name, text in fields.items()}
     assert task.form_edits()["parts"](post, ITEM, operations) == operations

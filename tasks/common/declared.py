@@ -22,6 +22,7 @@ class DeclaredTask(Judging):
 
     fields: ClassVar[tuple[Question, ...]]
     response_of_fields: ClassVar[str] = "fields/_words.html"
+    definition: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

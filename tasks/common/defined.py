@@ -74,7 +74,6 @@ MARK = Translated("Mark the cells in the table.", {"de": "Markieren Sie die Zell
 class DefinedTask(DeclaredTask):
     """A task type of one project, made by `task_of`. `definition` is what it was made from."""
 
-    definition: ClassVar[Mapping[str, Any]]
     decides: ClassVar[str]
     of: ClassVar[tuple[Literal["originals", "perturbed"], ...]] = ("originals", "perturbed")
 

@@ -82,7 +82,9 @@ def test_without_scripts_all_cells_of_a_removed_column_are_struck() -> None:
     ],
 )
 def test_cells_of_an_annotators_own_are_counted(own: list[list[str]], words: str) -> None:
-    page = render_to_string("column_adding/response.html", {"data": {"own": own, "does_not_apply": True}})
+    page = render_to_string(
+        "column_adding/response.html", {"data": {"own": own, "does_not_apply": True}, "table": None}
+    )
 
     assert words in page
 
