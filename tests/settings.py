@@ -35,10 +35,12 @@ os.environ["ASKEW_DATA_DIR"] = str(
 
 from config.settings import *  # noqa: E402
 from config.settings import DATA_DIR, DATABASES, MIDDLEWARE, TASKS  # noqa: E402
+from tests import template_variables  # noqa: E402
 
 MIDDLEWARE = ["tests.in_flight.InFlight", *MIDDLEWARE]
 # Every test client sets the middleware up anew: WhiteNoise would read all static files each time.
 WHITENOISE_AUTOREFRESH = True
+template_variables.raise_on_unknown_variables()
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # A job runs where it is enqueued; what a worker process adds is tested by starting one.
 _PACKAGE = "django.tasks" if find_spec("django.tasks") else "django_tasks"
