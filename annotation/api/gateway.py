@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from cachetools import LRUCache
+from cachetools import TTLCache
 from django.conf import settings
 from django.db import close_old_connections, connections
 from django.utils import timezone, translation
@@ -68,7 +68,7 @@ class Gateway:
 
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(THREADS, "gateway")
-        self._leases: LRUCache[str, tuple[float, Assignment]] = LRUCache(MOST_LEASES)
+        self._leases: TTLCache[str, Assignment] = TTLCache(MOST_LEASES, tickets.SECONDS)
         self._paces: OrderedDict[str, deque[float]] = OrderedDict()
 
     async def answer(self, request: Request) -> Response:
@@ -141,11 +141,10 @@ class Gateway:
             self.threads.submit(_with_connection, query.payment.settle)
 
     async def _assignment(self, text: str, ticket: tickets.Ticket, *, fresh: bool) -> Assignment:
-        now = time.monotonic()
-        until, assignment = self._leases.get(text, (0.0, None))
-        if assignment is None or fresh or until < now:
+        assignment = None if fresh else self._leases.get(text)
+        if assignment is None:
             assignment = await self._in_thread(lambda: tickets.assignment_of(ticket), ticket.language)
-            self._leases[text] = (now + tickets.SECONDS, assignment)
+            self._leases[text] = assignment
         return assignment
 
     def _check_pace(self, holder: str) -> None:
