@@ -18,7 +18,7 @@ from annotation.money import statements
 from annotation.quality import agreement
 from annotation.quality.label_texts import of_figure
 from annotation.releases import mixing
-from annotation.releases.benchmark_files import is_benchmark, mixed, perturbed_counts
+from annotation.releases.benchmark_files import FORMATS, is_benchmark, mixed, perturbed_counts
 from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
 from tableqa.release_rules import RULES
@@ -97,12 +97,12 @@ class Manifest:
         absent=1,
     )
     format: str = declared(
-        "`askew`, `freb_tqa`, `robut`, `lftqa`, `torr`, `suc` or `hf`",
+        f"one of {', '.join(f'`{name}`' for name in FORMATS)}",
         lambda contents: contents.release.format,
         layout=LAYOUT,
     )
     formats: list[str] = declared(
-        "instead of `format`: two or more of them, in this order",
+        "two or more of these formats, in this order",
         lambda contents: contents.release.formats,
         layout=LAYOUT_OF_FORMATS,
     )
