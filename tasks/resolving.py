@@ -510,7 +510,7 @@ RULES: Mapping[str, Rule] = {
         ),
     )
 }
-"""Every rule by its name, with what it fits."""
+"""Every rule by its name, with what it fits. `./run manage reference` writes their table, `messages` the catalogues."""
 
 
 def apart(task: Deciding, responses: Sequence[Any], item: Item) -> float:

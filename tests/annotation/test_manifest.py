@@ -25,6 +25,11 @@ def test_a_stored_manifest_is_read_and_written_byte_for_byte() -> None:
     assert f"{canonical(Manifest.of(RECORD).record())}\n" == (KEPT / "manifest.json").read_text("utf-8")
 
 
+def test_a_release_of_earlier_rules_lacks_no_field() -> None:
+    hint = "declare a new field with the value of releases without it (absent), or the rules that it comes with (since)"
+    assert list(faults(RECORD)) == [], hint
+
+
 def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
