@@ -63,7 +63,6 @@ from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
 from tableqa.readers.workbook import (
     Sheet,
-    cell_name,
     is_open_document,
     is_workbook,
     starts_as_zip,
@@ -576,12 +575,7 @@ def _rows_of_workbook(path: Path, fields: Mapping[str, str]) -> Iterator[Fields 
 def _rows_of_sheet(path: Path, sheet: Sheet, first: int) -> Iterator[Fields | Rejected]:
     """The rows of a sheet of questions from that of its header on; ReaderError for merged cells."""
     sheet.note_doubts()
-    if merged := [corner for corner, _ in sheet.merged if corner[0] >= first]:
-        row, column = merged[0]
-        what = phrase(
-            "sheet {name!r}, cell {cell}: the cell is merged", name=sheet.name, cell=cell_name(row, column)
-        )
-        raise ReaderError(path, row + 1, what, phrase("Unmerge the cells of the sheet of questions"))
+    sheet.unmerge(first)
     if first:
         note("titles", " ".join(filter(None, chain(*sheet.rows[:first]))), first, line=1)
     return named_rows(path, enumerate(sheet.rows[first:], start=first + 1))

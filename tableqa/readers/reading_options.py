@@ -27,6 +27,8 @@ READING: Mapping[str, Mapping[str, str]] = {
     "numbers": {"stored": gettext_noop("Infinite numbers and unknown number formats: as stored")},
     "names": {"numbered": gettext_noop("Repeated names get a number")},
     "rows": {"answers": gettext_noop("Rows with one id are one question, each with an answer")},
+    "merged": {"filled": gettext_noop("Merged cells of questions: each has the text")},
+    "sheets": {"largest": gettext_noop("Table files with several sheets: the largest one")},
     "questions": {EVERY: gettext_noop("All of them")},
 }
 """Options that let a refused file be read, with their values; `questions` may also be the name of a file or sheet."""

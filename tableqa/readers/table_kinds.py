@@ -10,6 +10,7 @@ from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.mapped import markdown_rows, table_from
 from tableqa.readers.open_document import opened
 from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
+from tableqa.readers.reading_options import offering, option
 from tableqa.readers.records import Place, decoded
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import has_columns, text_form, text_lines
@@ -54,10 +55,11 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
     if is_workbook(path):
         workbook = opened(path)
         names = workbook.visible_names
-        if len(names) != 1:
+        if len(names) != 1 and not (names and option("sheets")):
             what = phrase("the Excel file of a table has {number} sheets", number=len(names))
-            raise ReaderError(path, None, what, phrase("Save each table as a file with one sheet"))
-        return table_of_sheet(workbook.sheet(names[0]))
+            error = ReaderError(path, None, what, phrase("Save each table as a file with one sheet"))
+            raise offering(error, "sheets", "largest") if names else error
+        return table_of_sheet(max(map(workbook.sheet, names), key=lambda sheet: sum(map(len, sheet.rows))))
     suffix = suffix_of(path.name)
     if is_page(path):
         return _in_html(path, encoding.of(path))

@@ -76,6 +76,17 @@ class Sheet:
             first = cell_name(0, self.hidden_columns[0] - 1)
             note("hidden_columns", f"{place}, {first}", len(self.hidden_columns), line=1)
 
+    def unmerge(self, first: int) -> None:
+        """Fill the merged cells from a row on, if the option `merged` says so; ReaderError for one if it does not."""
+        for (top, left), (bottom, right) in (corners for corners in self.merged if corners[0][0] >= first):
+            if not option("merged"):
+                place = {"name": self.name, "cell": cell_name(top, left)}
+                what = phrase("sheet {name!r}, cell {cell}: the cell is merged", **place)
+                mend = phrase("Unmerge the cells of the sheet of questions")
+                raise offering(ReaderError(self.path, top + 1, what, mend), "merged", "filled")
+            for row in self.rows[top : bottom + 1]:
+                row[left : right + 1] = self.rows[top][left : left + 1] * len(row[left : right + 1])
+
 
 def table_of_sheet(sheet: Sheet) -> Table:
     """The table of a sheet whose first row is the header; merged cells are its spans. ReaderError."""

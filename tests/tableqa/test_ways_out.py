@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import math
 import zipfile
@@ -77,6 +78,28 @@ def without_results(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as after:
         for name, part in parts.items():
             after.writestr(name, part)
+
+
+def merged(path: Path) -> None:
+    """A workbook in which two questions share the merged cell of their table."""
+    book = xlsxwriter.Workbook(str(path))
+    sheet = book.add_worksheet()
+    for at, row in enumerate((["id", "question", "answers"], ["q7", "Who?", "x"], ["q8", "When?", "y"])):
+        sheet.write_row(at, 0, row)
+    sheet.write(0, 3, "table")
+    sheet.merge_range(1, 3, 2, 3, "a,b\n1,2")
+    book.close()
+
+
+def two_sheets() -> bytes:
+    content = io.BytesIO()
+    book = xlsxwriter.Workbook(content)
+    book.add_worksheet("Notes").write(0, 0, "checked")
+    sheet = book.add_worksheet()
+    sheet.write_row(0, 0, ["a", "b"])
+    sheet.write_row(1, 0, ["1", "2"])
+    book.close()
+    return content.getvalue()
 
 
 def of_arrow(write: Callable[[Any, Path], None], cell: Any) -> Callable[[Path], None]:
@@ -239,6 +262,13 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         "q.md",
         b"# Round 2\n\n| id | question | answers | table |\n|:---|:---|---:|---|\n| q7 | Who \\| what? | x | t.csv |\n",
         {},
+        AB,
+    ),
+    (
+        "table files with several sheets",
+        "q.zip",
+        archive(q__csv=QUESTIONS.replace(b"t.csv", b"t.xlsx"), t__xlsx=two_sheets()),
+        {"sheets": "largest"},
         AB,
     ),
     ("currency", "q.xlsx", workbook(99.95, "$#,##0.00"), {}, (["a", "b"], [["1", "$99.95"]], ["x"])),
@@ -437,6 +467,20 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
 
 def shown(path: Path, options: Mapping[str, str]) -> Preview:
     return preview(request(path, options))
+
+
+def test_questions_that_share_a_merged_cell_each_have_its_text(tmp_path: Path) -> None:
+    path = tmp_path / "q.xlsx"
+    merged(path)
+
+    (problem,) = shown(path, {}).problems
+    first = shown(path, {"merged": "filled"})
+
+    assert list(problem.ways["merged"]) == ["filled"]
+    assert [(each.id, each.table.rows) for each in first.examples] == [
+        ("q7", (("1", "2"),)),
+        ("q8", (("1", "2"),)),
+    ]
 
 
 def request(path: Path, options: Mapping[str, str]) -> ReadRequest:
