@@ -175,7 +175,7 @@ def named_rows(
     """The rows of a sheet, by the names in its first one; rows without any text are passed over.
 
     check: told the names and their line. A row with more or fewer fields than names is rejected.
-    has_row_names: all rows may begin with their number, for which R writes no name.
+    has_row_names: all rows may begin with their number, for which R writes no name. All may end with a separator.
     """
     rows = iter(rows)
     line, header = next(((line, cells) for line, cells in rows if any(cells)), (1, []))
@@ -188,10 +188,17 @@ def named_rows(
     except ReaderError as error:
         raise offering(error, "names", "numbered") from None
     check(line, names)
-    first_rows = list(islice(rows, ROWS_COMPARED if has_row_names else 0))
+    first_rows = list(islice(rows, 1))
+    if first_rows and len(first_rows[0][1]) == len(names) + 1:
+        first_rows += islice(rows, ROWS_COMPARED)
     full = [cells for _, cells in first_rows if any(cells)]
-    if full and all(len(row) == len(names) + 1 and row[0] == str(at) for at, row in enumerate(full, start=1)):
-        names = ["", *names]
+    if full and "" not in names and all(len(row) == len(names) + 1 for row in full):
+        if not any(row[-1] for row in full):
+            names = [*names, ""]  # the separator ends each row
+        elif has_row_names and _are_row_names([row[0] for row in full]):
+            names = ["", *names]
+    if unnamed := len(names) - len(list(filter(str.strip, header))):
+        note("unnamed", path.name, unnamed, line)
     for line, cells in chain(first_rows, rows):
         if not any(cells):
             continue
@@ -203,6 +210,12 @@ def named_rows(
             yield ragged(path, line, cells, names)
             continue
         yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
+
+
+def _are_row_names(texts: Sequence[str]) -> bool:
+    """Whether texts are numbers of rows: whole, and each higher than the one before."""
+    numbers = [int(text) for text in texts if text.isdecimal() and len(text) < 10]
+    return numbers == sorted(set(numbers)) and len(numbers) == len(texts)
 
 
 def read_table(path: Path) -> Table:

@@ -419,7 +419,9 @@ class OwnData(TolerantReader):
             return (Rejected(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
         form = _form(path, self.fields)
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
-        return named_rows(path, rows, has_row_names=form.separator == "\t")
+        lines = islice(text_lines(path, form.encoding), form.comments, form.comments + 2)
+        are_quoted = all(line.startswith('"') for line in lines)  # as R writes names
+        return named_rows(path, rows, has_row_names=are_quoted or form.separator == "\t")
 
 
 def _example(

@@ -31,6 +31,7 @@ KINDS: Mapping[str, str] = {
     "not_shown": gettext_noop("Numbers that their format does not show, read as empty"),
     "formulas": gettext_noop("Formulas, read as text"),
     "headers": gettext_noop("Tables with empty names or numbers in their header"),
+    "unnamed": gettext_noop("Columns of questions without a name, kept with the examples"),
     "titles": gettext_noop("Rows above the header of a sheet of questions, left out"),
     "hidden_rows": gettext_noop("Hidden rows, read like others"),
     "hidden_columns": gettext_noop("Hidden columns, read like others"),
@@ -67,6 +68,7 @@ BY_TEXT = ("placeholders", "shared")
 """Kinds whose texts are counted one by one."""
 OF_FILES = (
     *BY_TEXT,
+    "unnamed",
     "titles",
     "hidden_rows",
     "hidden_columns",

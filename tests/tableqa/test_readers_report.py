@@ -11,7 +11,7 @@ import pytest
 import xlsxwriter
 
 from tableqa.examples import Example
-from tableqa.readers import READERS
+from tableqa.readers import READERS, ReaderError
 from tableqa.readers.ingestion import ReadRequest, read_all
 from tableqa.readers.preview import MOST_READ, preview
 from tableqa.readers.report import KINDS, Report, in_english
@@ -267,3 +267,40 @@ def test_a_blank_answer_is_none_and_ids_lose_outer_spaces(tmp_path: Path, blank:
 
     assert isinstance(example, Example)
     assert (example.id, example.answers) == ("001", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (',id,question,table\n0,a,who?,"x\n1"\n', 1),
+        ('id,question,table,\na,who?,"x\n1",note\n', 1),
+        ('id,question,table\na,who?,"x\n1",\n', 1),
+        ('"id","question","table"\n"1","a","who?","x\n1"\n', 1),
+        ('id,question,table\na,who?,"x\n1"\n', 0),
+    ],
+)
+def test_columns_without_a_name_are_counted(tmp_path: Path, text: str, number: int) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(text)
+
+    (example,) = READERS["own"](path)
+    findings = [(each.number, each.line) for each in findings_of(path).values() if each.kind == "unnamed"]
+
+    assert (example.id, example.table.rows) == ("a", (("1",),))
+    assert findings == [(number, 1)] * number
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,question,table,answers\n1,Who is it, then?,t.csv,Ann\n2,What, if any?,t.csv,Bob\n",
+        '"id","question","table"\n"b","a","who?","t.csv"\n',
+        '"id","question","table"\n"2","a","who?","t.csv"\n"1","b","who?","t.csv"\n',
+    ],
+)
+def test_rows_with_another_field_more_are_no_rows_with_names(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(text)
+
+    with pytest.raises(ReaderError, match=r"the row has . fields, the first line names"):
+        list(READERS["own"](path))

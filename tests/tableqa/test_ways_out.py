@@ -258,6 +258,14 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
         AB,
     ),
     (
+        "row names of R with commas",
+        "q.csv",
+        b'"id","question","answers","table"\n"3","q7","Who, then?","x","t.csv"\n',
+        {},
+        AB,
+    ),
+    ("a separator at the end of each row", "q.csv", QUESTIONS.replace(b"t.csv\n", b"t.csv,\n"), {}, AB),
+    (
         "a table of Markdown",
         "q.md",
         b"# Round 2\n\n| id | question | answers | table |\n|:---|:---|---:|---|\n| q7 | Who \\| what? | x | t.csv |\n",
