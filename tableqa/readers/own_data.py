@@ -42,6 +42,7 @@ from tableqa.readers.record_forms import (
     parts_of,
     questions_in,
     records_inside,
+    unboxed,
     with_nested,
 )
 from tableqa.readers.records import (
@@ -308,6 +309,7 @@ class OwnData(TolerantReader):
             try:
                 record = corrected(record)
                 columns = _columns(record, self.fields)
+                record = unboxed(record, columns)
                 _require(record, columns, parts)
                 parts |= columns.keys()
                 example_id = _id(record, columns.get("id"), number)

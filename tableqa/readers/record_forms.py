@@ -86,6 +86,8 @@ def guessed(columns: Iterable[str], told: Mapping[str, str] | None = None) -> di
     told = told or {}
     free = {_plain_name(name): name for name in columns if name not in told.values()}
     guess: dict[str, str] = {}
+    if "task_hash" in free:
+        free.pop("answer", None)  # accept or reject, of Prodigy
     for part, names in PARTS.items():
         if part not in told and (name := next((free[name] for name in names if name in free), None)):
             guess[part] = name
@@ -238,6 +240,14 @@ def with_nested(record: Fields, chosen: Iterable[str]) -> Fields:
             with suppress(KeyError, TypeError, IndexError):
                 value = _taken_out(value, name)
     return record if value is record.value else Fields(record.place, value)
+
+
+def unboxed(record: Fields, columns: Mapping[str, str]) -> Fields:
+    """The record with a text in place of a list of one text, as R writes it, where no part holds lists."""
+    names = [name for part, name in columns.items() if part not in (*OF_GOLD, "context")]
+    held = {name: record.value[name] for name in names if isinstance(record.value.get(name), list)}
+    texts = {name: value[0] for name, value in held.items() if len(value) == 1 and text_of(value[0])}
+    return Fields(record.place, {**record.value, **texts}) if texts else record
 
 
 def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mapping[str, Any]) -> ReaderError:

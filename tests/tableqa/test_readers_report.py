@@ -304,3 +304,11 @@ def test_rows_with_another_field_more_are_no_rows_with_names(tmp_path: Path, tex
 
     with pytest.raises(ReaderError, match=r"the row has . fields, the first line names"):
         list(READERS["own"](path))
+
+
+def test_what_an_annotator_of_prodigy_answered_is_no_gold_answer(tmp_path: Path) -> None:
+    accepted = {"answers": None, "answer": "accept", "_task_hash": 7}
+
+    (example,) = READERS["own"](lines(tmp_path, accepted))
+
+    assert (example.answers, example.meta["answer"]) == ((), "accept")

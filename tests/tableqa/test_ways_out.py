@@ -266,6 +266,13 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
     ),
     ("a separator at the end of each row", "q.csv", QUESTIONS.replace(b"t.csv\n", b"t.csv,\n"), {}, AB),
     (
+        "lists of one text, as R writes them",
+        "q.json",
+        json.dumps([record(id=["q7"], question=["Who?"], table=["t.csv"])]).encode(),
+        {},
+        AB,
+    ),
+    (
         "a table of Markdown",
         "q.md",
         b"# Round 2\n\n| id | question | answers | table |\n|:---|:---|---:|---|\n| q7 | Who \\| what? | x | t.csv |\n",
