@@ -145,9 +145,8 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
             continue
         if name in files:
             mend = phrase("Give every file its own name")
-            raise ReaderError(
-                path, None, phrase("two files have the name {filename!r}", filename=member.filename), mend
-            )
+            what = phrase("two files have the name {filename!r}", filename=member.filename)
+            raise ReaderError(path, None, what, mend)
         files[name] = member
     if sum(member.file_size for member in files.values()) > MOST_UNPACKED:
         raise _too_large(path)

@@ -113,10 +113,8 @@ def _ours(fields: Fields, names: Names) -> Example:
     try:
         found = example_of(fields.value)
     except (ExampleError, ValueError, TypeError, AttributeError) as error:
-        raise fields.place.error(
-            phrase("it is not an Askew record: {error}", error=reason_of(error)),
-            phrase("Release the dataset again"),
-        ) from error
+        what = phrase("it is not an Askew record: {error}", error=reason_of(error))
+        raise fields.place.error(what, phrase("Release the dataset again")) from error
     unique = names.unique(found.id)
     lineage: dict[str, Any] = {}
     if fields.value["perturbation"]:
@@ -125,10 +123,8 @@ def _ours(fields: Fields, names: Names) -> Example:
         try:
             operations = read_json(text)
         except ValueError as error:
-            raise fields.place.error(
-                phrase("its operations are not JSON: {error}", error=reason_of(error)),
-                phrase("Release the dataset again"),
-            ) from error
+            what = phrase("its operations are not JSON: {error}", error=reason_of(error))
+            raise fields.place.error(what, phrase("Release the dataset again")) from error
         lineage = {**said, "parent": fields.text("original"), "operations": operations}
         if fields.value["seed"] is not None:
             lineage["seed"] = fields.integer("seed")

@@ -183,9 +183,8 @@ def _manifest(path: Path) -> dict[str, Any]:
     fields = Fields(Place(path, 1), manifest)
     if fields.value.get("layout") not in LAYOUTS:
         mend = phrase("Name the {manifest} of a release of Askew", manifest=MANIFEST)
-        raise fields.place.error(
-            phrase("it is not a release of layout {names}", names=" or ".join(map(str, LAYOUTS))), mend
-        )
+        what = phrase("it is not a release of layout {names}", names=" or ".join(map(str, LAYOUTS)))
+        raise fields.place.error(what, mend)
     fields.nested("files")
     fields.listed("sources")
     return dict(fields.value)

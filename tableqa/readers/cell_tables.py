@@ -110,8 +110,5 @@ def _cell(fields: Fields) -> Cell:
 
 def without_question(record: Fields) -> ReaderError:
     """What to say of a record of ToTTo, which describes cells and asks nothing."""
-    return record.error(
-        "question",
-        phrase("the field {name} is missing: ToTTo has sentences, not questions", name="question"),
-        phrase("Add the field {name} to each record", name="question"),
-    )
+    what = phrase("the field {name} is missing: ToTTo has sentences, not questions", name="question")
+    return record.error("question", what, phrase("Add the field {name} to each record", name="question"))

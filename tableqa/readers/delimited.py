@@ -154,9 +154,8 @@ def read_questions(
             else phrase("the first line names a column twice: {line}", line=line_start)
         )
         hint = separator_hint(header) if delimiter == "," else ""
-        raise ReaderError(
-            path, line, what, hint or phrase("It names the columns: {names}", names=", ".join(columns))
-        )
+        mend = hint or phrase("It names the columns: {names}", names=", ".join(columns))
+        raise ReaderError(path, line, what, mend)
     with_reasons = all(name in header for name in ADDED)
     for line, fields in rows:
         if len(fields) != len(header):

@@ -126,9 +126,8 @@ def _table(place: Place, value: object) -> tuple[Table, dict[str, Any]]:
     """The table, and what to keep of the way in which it is written."""
     if isinstance(value, list):
         if not value:
-            raise place.error(
-                phrase("the table has no header"), phrase("The first row of a table is its header")
-            )
+            mend = phrase("The first row of a table is its header")
+            raise place.error(phrase("the table has no header"), mend)
         return table_of(place, value[0], value[1:]), {"table_form": "rows"}
     fields = Fields(place.inside("table"), value)
     about: dict[str, Any] = {}
@@ -144,16 +143,13 @@ def _context(place: Place, meta: Mapping[str, Any]) -> Context | None:
     """TAT-QA's paragraphs and scale, for people to read."""
     paragraphs = meta.get("paragraphs", [])
     if not isinstance(paragraphs, list):
-        raise place.error(
-            phrase("paragraphs is {kind}, not a list", kind=kind(paragraphs)),
-            phrase('Write a list of {"text"}'),
-        )
+        mend = phrase('Write a list of {"text"}')
+        raise place.error(phrase("paragraphs is {kind}, not a list", kind=kind(paragraphs)), mend)
     texts = [Fields(place.inside("paragraphs"), paragraph).text("text") for paragraph in paragraphs]
     scale = meta.get("scale", "")
     if not isinstance(scale, str):
-        raise place.error(
-            phrase("scale is {kind}, not a text", kind=kind(scale)), phrase("Write it in quotes")
-        )
+        mend = phrase("Write it in quotes")
+        raise place.error(phrase("scale is {kind}, not a text", kind=kind(scale)), mend)
     return context_of(place, text="\n\n".join(texts), scale=scale)
 
 
@@ -161,10 +157,8 @@ def _relevant_cells(place: Place, meta: Mapping[str, Any], table: Table) -> list
     """The ids of the cells that "rel_cell" means; none where its places are not those of this table."""
     places = meta.get("rel_cell", [])
     if not isinstance(places, list) or not all(_is_place(pair) for pair in places):
-        raise place.error(
-            phrase("rel_cell is not a list of [row, column]"),
-            phrase("Both are counted from 0, rows from below the header"),
-        )
+        mend = phrase("Both are counted from 0, rows from below the header")
+        raise place.error(phrase("rel_cell is not a list of [row, column]"), mend)
     rows, columns = table.shape
     if any(row >= rows or column >= columns for row, column in places):
         return []

@@ -135,9 +135,8 @@ def _texts(value: Fields) -> list[str]:
                 if isinstance(held, list)
                 else Fields(value.place, {name: [held]}).texts(name)
             )
-    raise value.place.error(
-        phrase("there is no text, choices, labels, number or rating"), phrase("Name another control")
-    )
+    mend = phrase("Name another control")
+    raise value.place.error(phrase("there is no text, choices, labels, number or rating"), mend)
 
 
 READER = LabelStudio()

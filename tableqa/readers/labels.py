@@ -140,9 +140,8 @@ def _require_columns(path: Path, line: int, names: Sequence[str], columns: Colum
         if near:
             fix = phrase("Rename the column {name!r} to {wanted!r}", name=by_case[near[0]], wanted=name)
         shown = ", ".join(names)[:80]
-        raise ReaderError(
-            path, line, phrase("the first line lacks {names}: {line}", names=name, line=shown), fix
-        )
+        what = phrase("the first line lacks {names}: {line}", names=name, line=shown)
+        raise ReaderError(path, line, what, fix)
     if not _fields(names, columns):
         fix = phrase("Add a column for each field of the response, such as 'label'")
         raise ReaderError(path, line, phrase("the file has no response column"), fix)

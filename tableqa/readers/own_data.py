@@ -538,20 +538,12 @@ def _sentence(path: Path, name: str, fields: Mapping[str, str]) -> str:
         return hub_folder.sentence(path, name)
     if is_workbook(path):
         sheets = sheets_of_questions(opened(path), fields)
-        names = ", ".join(sheet.name for sheet in sheets)
+        values = {"file": path.name, "name": ", ".join(sheet.name for sheet in sheets)}
         if is_open_document(path):
-            read_as = phrase(
-                "{file} was read as an OpenDocument file with its questions in the sheet {name!r}.",
-                file=path.name,
-                name=names,
+            return phrase(
+                "{file} was read as an OpenDocument file with its questions in the sheet {name!r}.", **values
             )
-        else:
-            read_as = phrase(
-                "{file} was read as an Excel file with its questions in the sheet {name!r}.",
-                file=path.name,
-                name=names,
-            )
-        return read_as
+        return phrase("{file} was read as an Excel file with its questions in the sheet {name!r}.", **values)
     return "" if path.is_dir() or is_json(path) or is_page(path) else _form(path, fields).sentence(path)
 
 
@@ -591,10 +583,8 @@ def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str
         if part in columns:
             continue
         if part in earlier:
-            raise record.place.error(
-                phrase("this record has no {part}, unlike those before it", part=word(part)),
-                phrase("Add it, or leave the record out"),
-            )
+            what = phrase("this record has no {part}, unlike those before it", part=word(part))
+            raise record.place.error(what, phrase("Add it, or leave the record out"))
         if part == "question" and "sentence_annotations" in record.value:
             raise without_question(record)
         there = ", ".join(nested_names(record.value)[:12]) or "none"
@@ -607,9 +597,8 @@ def _id(record: Fields, column: str | None, number: int) -> str:
     if column is None:
         return str(number)
     if str(record.value.get(column)).strip() == "":
-        raise record.error(
-            column, phrase("{field} is empty", field=column), phrase("Give each question its own id")
-        )
+        mend = phrase("Give each question its own id")
+        raise record.error(column, phrase("{field} is empty", field=column), mend)
     return record.name(column).strip()
 
 

@@ -52,9 +52,8 @@ def _rows(fields: Fields, table: Table) -> dict[str, list[str]]:
                 "It is a number from 0 to {last}: row 0 is the first one below the header",
                 last=table.shape[0] - 1,
             )
-            raise fields.error(
-                f"row_ids[{i}]", phrase("{field} names no row of the table", field=f"row_ids[{i}]"), mend
-            )
+            what = phrase("{field} names no row of the table", field=f"row_ids[{i}]")
+            raise fields.error(f"row_ids[{i}]", what, mend)
         rows.append(table.row_ids[row])
     return {"row_ids": rows}
 

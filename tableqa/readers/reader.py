@@ -448,12 +448,8 @@ def start_of(path: Path, size: int = START) -> bytes:
 
 def cannot_open(path: Path, error: OSError) -> ReaderError:
     """What to say of a file that the system does not open."""
-    return ReaderError(
-        path,
-        None,
-        phrase("the file cannot be opened ({reason})", reason=error.strerror or error),
-        phrase("Check the path and its rights"),
-    )
+    what = phrase("the file cannot be opened ({reason})", reason=error.strerror or error)
+    return ReaderError(path, None, what, phrase("Check the path and its rights"))
 
 
 _ZIP, _OLD_OFFICE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -488,20 +484,17 @@ def check_is_text(path: Path, start: bytes) -> None:
     if start.startswith(_OLD_OFFICE) or (zipped and any(part in start for part in _OFFICE_PARTS)):
         raise is_excel(path)
     if zipped and _OPEN_DOCUMENT in start:
-        raise ReaderError(
-            path, None, phrase("this is an OpenDocument file"), phrase("Save it as CSV in UTF-8, with commas")
-        )
+        mend = phrase("Save it as CSV in UTF-8, with commas")
+        raise ReaderError(path, None, phrase("this is an OpenDocument file"), mend)
     if zipped:
-        raise ReaderError(
-            path, None, phrase("this is a zip archive"), phrase("Unpack it and choose the file in it")
-        )
+        mend = phrase("Unpack it and choose the file in it")
+        raise ReaderError(path, None, phrase("this is a zip archive"), mend)
 
 
 def is_excel(path: Path) -> ReaderError:
     """What to say of an Excel file."""
-    return ReaderError(
-        path, None, phrase("this is an Excel file"), phrase("Save it as CSV UTF-8 (comma delimited)")
-    )
+    mend = phrase("Save it as CSV UTF-8 (comma delimited)")
+    return ReaderError(path, None, phrase("this is an Excel file"), mend)
 
 
 def check_separator(path: Path, line: int, header: Sequence[str]) -> None:
@@ -540,9 +533,8 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
         what = phrase(
             "byte {place} of the line, 0x{byte}, is not UTF-8", place=place, byte=f"{data[error.start]:02x}"
         )
-        raise ReaderError(
-            path, line, what, phrase("Save the file as UTF-8, or fetch it again from its source")
-        ) from error
+        mend = phrase("Save the file as UTF-8, or fetch it again from its source")
+        raise ReaderError(path, line, what, mend) from error
     if "\0" in text:
         line = first_line + text.count("\n", 0, text.index("\0"))
         mend = phrase("Fetch the file again: it is damaged or binary")

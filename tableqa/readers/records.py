@@ -167,10 +167,8 @@ class Fields:
 
     def __init__(self, place: Place, value: object) -> None:
         if not isinstance(value, dict):
-            raise place.error(
-                phrase("there is {kind}, not an object", kind=kind(value)),
-                phrase("Put an object of fields there"),
-            )
+            mend = phrase("Put an object of fields there")
+            raise place.error(phrase("there is {kind}, not an object", kind=kind(value)), mend)
         self.place = place
         self.value = value
 
@@ -184,10 +182,8 @@ class Fields:
         """The value of a field that must be there."""
         if name not in self.value:
             there = ", ".join(list(self.value)[:12]) or "none"
-            error = self.place.error(
-                phrase("the field {name} is missing", name=name),
-                phrase("Add it; the fields here are: {there}", there=there),
-            )
+            mend = phrase("Add it; the fields here are: {there}", there=there)
+            error = self.place.error(phrase("the field {name} is missing", name=name), mend)
             raise _in_column(error, name)
         return self.value[name]
 
@@ -205,11 +201,8 @@ class Fields:
         value = self.required(name)
         text = None if isinstance(value, Number) else text_of(value)
         if not text:
-            shown = (
-                phrase("{field} is empty", field=name)
-                if text == ""
-                else phrase("{field} is {kind}", field=name, kind=kind(value))
-            )
+            is_kind = phrase("{field} is {kind}", field=name, kind=kind(value))
+            shown = phrase("{field} is empty", field=name) if text == "" else is_kind
             raise self.error(name, shown, phrase("An id is a text, and no two records have the same"))
         return text
 
@@ -271,10 +264,8 @@ class Fields:
     def only(self, *names: str) -> None:
         """ReaderError if there is a field of another name."""
         if unknown := [name for name in self.value if name not in names]:
-            raise self.place.error(
-                phrase("there is no field {unknown}", unknown=unknown[0]),
-                phrase("The fields are {names}; put others in meta", names=", ".join(names)),
-            )
+            mend = phrase("The fields are {names}; put others in meta", names=", ".join(names))
+            raise self.place.error(phrase("there is no field {unknown}", unknown=unknown[0]), mend)
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,9 +479,8 @@ def _array(path: Path, is_header: Callable[[list[Any]], bool] | None) -> Iterato
                 source.skip(",")
         source.skip("]")
         if not source.at_end():
-            raise Place(path, source.line_here()).error(
-                phrase("unexpected content after the end of the array"), _MEND
-            )
+            what = phrase("unexpected content after the end of the array")
+            raise Place(path, source.line_here()).error(what, _MEND)
 
 
 def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
@@ -528,9 +518,8 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
                 source.skip(",")
         source.skip("}")
         if not source.at_end():
-            raise Place(path, source.line_here()).error(
-                phrase("unexpected content after the end of the object"), _MEND
-            )
+            what = phrase("unexpected content after the end of the object")
+            raise Place(path, source.line_here()).error(what, _MEND)
 
 
 def whole_object(path: Path) -> dict[str, Any] | None:
@@ -569,9 +558,8 @@ class _Source:
         found = self._peek()
         if found != character:
             shown = repr(found) if found else phrase("the end of the file")
-            raise Place(self._path, self.line_here()).error(
-                phrase("there is {shown}, not {character!r}", shown=shown, character=character), _MEND
-            )
+            what = phrase("there is {shown}, not {character!r}", shown=shown, character=character)
+            raise Place(self._path, self.line_here()).error(what, _MEND)
         self._place += 1
 
     def value(self) -> Any:
@@ -726,9 +714,8 @@ def table_of(
     """The table of a record: lists of texts, in which numbers are taken as they are written; ReaderError."""
     names = _cells(place, header, 0)
     if not isinstance(rows, list):
-        raise place.error(
-            phrase("the rows are {kind}, not a list", kind=kind(rows)), phrase("Give a list of rows")
-        )
+        mend = phrase("Give a list of rows")
+        raise place.error(phrase("the rows are {kind}, not a list", kind=kind(rows)), mend)
     try:
         check_size(place.file, place.line, len(rows), len(names))
     except ReaderError as error:
@@ -754,10 +741,8 @@ def _row_name(number: int) -> str:
 def _cells(place: Place, row: object, number: int) -> list[str]:
     """The cells of a row of this number; 0 is the header."""
     if not isinstance(row, list):
-        raise place.error(
-            phrase("{where} is {kind}, not a list", where=_row_name(number), kind=kind(row)),
-            phrase("Give a list of texts"),
-        )
+        what = phrase("{where} is {kind}, not a list", where=_row_name(number), kind=kind(row))
+        raise place.error(what, phrase("Give a list of texts"))
     # Nearly all rows hold texts alone.
     cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(place, row, number)
     try:
@@ -812,9 +797,8 @@ def marked_cells(place: Place, table: Table, name: str, value: object) -> list[l
         raise place.error(phrase("{name} is {kind}, not a list", name=name, kind=kind(value)), mend)
     for i, cell in enumerate(value):
         if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(part, str) for part in cell):
-            raise place.error(
-                phrase("{name}[{i}] is not a pair of a row id and a column id", name=name, i=i), mend
-            )
+            what = phrase("{name}[{i}] is not a pair of a row id and a column id", name=name, i=i)
+            raise place.error(what, mend)
         if cell[0] not in table.all_row_ids or cell[1] not in table.column_ids:
             raise place.error(
                 phrase(

@@ -186,10 +186,8 @@ def _example(
     published = fields.name("id") if "id" in fields else _made_id(fields)
     place = Place(path, line, f"id {published}")
     if taken := next((name for name in _MADE if name in fields.value), None):
-        raise place.error(
-            phrase("there is a field {taken}", taken=taken),
-            phrase("Rename the field: the reader uses this name"),
-        )
+        mend = phrase("Rename the field: the reader uses this name")
+        raise place.error(phrase("there is a field {taken}", taken=taken), mend)
     table, about = found
     meta = {name: plain(value) for name, value in fields.value.items() if name not in _FIELDS}
     for name in ("original_id", "original_question", "perturbation_type"):
@@ -222,9 +220,8 @@ def _answers(fields: Fields) -> tuple[list[str], str | list[str] | None]:
         if found is None:
             shown = value if len(value) <= 60 else value[:59] + "…"
             mend = phrase("Write a list of texts; a text is taken where it is a list as Python prints it")
-            raise fields.error(
-                "answers", phrase("{field} is the text {shown!r}", field="answers", shown=shown), mend
-            )
+            what = phrase("{field} is the text {shown!r}", field="answers", shown=shown)
+            raise fields.error("answers", what, mend)
         return found, value
     answers = fields.texts("answers")
     if len(answers) == 1 and (found := list_in(answers[0], str)) is not None:

@@ -137,10 +137,8 @@ def _example(
 
 def _whole(place: Place, row: dict[str, str], name: str) -> int:
     if _NUMBER.fullmatch(row[name]) is None:
-        raise place.error(
-            phrase("the {name} is {text!r}", name=name, text=row[name][:40]),
-            phrase("It is a whole number from 0 on"),
-        )
+        mend = phrase("It is a whole number from 0 on")
+        raise place.error(phrase("the {name} is {text!r}", name=name, text=row[name][:40]), mend)
     return int(row[name])
 
 
@@ -149,10 +147,8 @@ def _texts(place: Place, row: dict[str, str], name: str) -> list[str]:
     value = list_in(row[name], str)
     if value is None:
         shown = row[name] if len(row[name]) <= 60 else row[name][:59] + "…"
-        raise place.error(
-            phrase("{name} is {shown!r}", name=name, shown=shown),
-            phrase("It is a list of texts as Python writes it: ['a', 'b']"),
-        )
+        mend = phrase("It is a list of texts as Python writes it: ['a', 'b']")
+        raise place.error(phrase("{name} is {shown!r}", name=name, shown=shown), mend)
     return value
 
 
@@ -173,9 +169,8 @@ def _answer_cells(place: Place, row: dict[str, str], table: Table, answers: list
     for text, answer in zip(coordinates, answers, strict=True):
         match = _COORDINATES.fullmatch(text)
         if match is None:
-            raise place.error(
-                phrase("the coordinates {text!r} are not a pair of numbers", text=text[:40]), mend
-            )
+            what = phrase("the coordinates {text!r} are not a pair of numbers", text=text[:40])
+            raise place.error(what, mend)
         cell = cell_at(place, table, int(match[1]), int(match[2]))
         found = table.cell(*cell)
         if found != answer:

@@ -164,9 +164,8 @@ def checked_encoding(path: Path, encoding: str) -> str:
         "a".encode(codec.name)
     except (LookupError, ValueError, TypeError) as error:
         mend = phrase("Name one such as UTF-8, UTF-16 or cp1252")
-        raise ReaderError(
-            path, None, phrase("there is no encoding {encoding!r}", encoding=encoding[:40]), mend
-        ) from error
+        what = phrase("there is no encoding {encoding!r}", encoding=encoding[:40])
+        raise ReaderError(path, None, what, mend) from error
     return codec.name
 
 

@@ -233,9 +233,8 @@ def _sql(sql: Fields, table: Table) -> dict[str, Any]:
                 "It is [column, operator, value]: a column of {columns}, an operator from 0 to 3, a text or number",
                 columns=columns,
             )
-            raise sql.error(
-                f"conds[{i}]", phrase("{field} is not a condition on this table", field=f"conds[{i}]"), mend
-            )
+            what = phrase("{field} is not a condition on this table", field=f"conds[{i}]")
+            raise sql.error(f"conds[{i}]", what, mend)
     return {**sql.rest("conds"), "sel": selected, "agg": aggregation}
 
 

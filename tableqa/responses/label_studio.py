@@ -212,9 +212,8 @@ def _schema(file: Path) -> dict[str, dict[str, Any]]:
     try:
         root = etree.fromstring(found[0].read_bytes(), parser)
     except (OSError, etree.XMLSyntaxError) as error:
-        raise ReaderError(
-            found[0], None, phrase("it cannot be read: {error}", error=str(error)), _MEND
-        ) from error
+        what = phrase("it cannot be read: {error}", error=str(error))
+        raise ReaderError(found[0], None, what, _MEND) from error
     controls = (tag for tag in root.iter("*") if tag.get("name") and tag.get("toName"))
     return {tag.get("name"): facts for tag in controls if (facts := _facts(tag))}
 
