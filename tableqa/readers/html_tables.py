@@ -225,10 +225,9 @@ class _Page:
             self._end_line(tag)
 
     def _raise(self, line: list[str], start: int) -> None:
-        """Write the end of a line as a superscript: 3², or 3^a where a character has no such sign."""
+        """Write the end of a line as a superscript."""
         if text := "".join(line[start:]).strip():
-            raised = text.translate(_RAISED)
-            line[start:] = [raised if set(raised).isdisjoint(text) else f"^{text}"]
+            line[start:] = [raised(text)]
             note("superscripts")
 
     def data(self, data: str | None) -> None:
@@ -240,6 +239,12 @@ class _Page:
             self.line += data.count("\n", 0, len(data) - len(text))
             self.fail(phrase("the text {text!r} is outside of the cells", text=text.strip()[:40]))
         self.line += data.count("\n")
+
+
+def raised(text: str) -> str:
+    """A text as a superscript: ², or ^a where a character has no such sign."""
+    signs = text.translate(_RAISED)
+    return signs if set(signs).isdisjoint(text) else f"^{text}"
 
 
 def _extent(text: str, whole: int, most: int) -> int:

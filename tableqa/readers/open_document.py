@@ -1,12 +1,14 @@
 """OpenDocument spreadsheets (.ods) as sheets of texts: numbers as the cells show them, dates as ISO 8601 writes them."""
 
 import datetime
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tableqa.language import phrase
+from tableqa.readers.html_tables import raised
 from tableqa.readers.reader import ReaderError
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, is_open_document, trimmed
@@ -26,11 +28,12 @@ _MOST_STYLES = 1_000
 
 @dataclass
 class _Styles:
-    """What is read of styles: {name: format of dates}, {name of a style: name of its format}, and those of hidden sheets."""
+    """What is read of styles: formats of dates, names of formats, hidden sheets, and findings of texts, by names."""
 
     dates: dict[str, str] = field(default_factory=dict)
     formats: dict[str, str] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
+    kinds: dict[str, str] = field(default_factory=dict)
 
     def add(self, kind: str, element: Any) -> None:
         said = _attributes(element)
@@ -43,8 +46,13 @@ class _Styles:
         elif kind == "style":
             parent = self.formats.get(said.get("parent-style-name", ""), "")
             self.formats[name] = said.get("data-style-name", parent)
-            if any(_attributes(part).get("display") == "false" for part in element):
-                self.hidden.add(name)
+            for of_part in map(_attributes, element):
+                if of_part.get("display") == "false":
+                    self.hidden.add(name)
+                if of_part.get("text-line-through-style", "none") != "none":
+                    self.kinds[name] = "struck"
+                elif of_part.get("text-position", "").startswith("super"):
+                    self.kinds[name] = "superscripts"
 
 
 class OpenDocument(Workbook):
@@ -60,11 +68,8 @@ class OpenDocument(Workbook):
         for part in sorted({"styles.xml", "content.xml"} & set(self._archive.namelist()), reverse=True):
             with self._archive.open(part) as file:
                 events = etree.iterparse(file, ("start", "end"), resolve_entities=False, no_network=True)
-                try:
-                    for event, element in events:
-                        self._read(event, _local(element), element)
-                except etree.XMLSyntaxError as error:
-                    raise ValueError(str(error)) from error
+                for event, element in events:
+                    self._read(event, _local(element), element)
 
     @property
     def sheet_names(self) -> list[str]:
@@ -90,7 +95,7 @@ class OpenDocument(Workbook):
             rows[i] = ["" if text is _ERROR else text for text in row]
         hidden = [number for number in sheet.hidden_rows if number <= len(rows) and any(rows[number - 1])]
         columns = [at for at in sheet.hidden_columns if any(row[at - 1] for row in rows if at <= len(row))]
-        return Sheet(self.path, name, rows, sheet.merged, hidden, columns, sheet.dates)
+        return Sheet(self.path, name, rows, sheet.merged, hidden, columns, sheet.dates, sheet.marked)
 
     def _read(self, event: str, kind: str, element: Any) -> None:
         if event == "start":
@@ -119,7 +124,9 @@ class OpenDocument(Workbook):
             if (kind := _local(cell)) not in ("table-cell", "covered-table-cell"):
                 continue
             of_cell, left = _attributes(cell), len(row) + empty
-            text = "" if kind.startswith("covered") else self._text_of_cell(of_cell, left, _shown(cell))
+            shown, kinds = _shown(cell, self._styles.kinds)
+            text = "" if kind.startswith("covered") else self._text_of_cell(of_cell, left, shown)
+            sheet.marked.extend((kind, text, top + 1) for kind in kinds)
             spans = int(of_cell.get("number-rows-spanned", 1)), int(of_cell.get("number-columns-spanned", 1))
             if spans != (1, 1):
                 sheet.merged.append(((top, left), (top + spans[0] - 1, left + spans[1] - 1)))
@@ -184,15 +191,19 @@ def _repeats(said: dict[str, str], of: str) -> int:
     return int(said.get(f"number-{of}-repeated", 1))
 
 
-def _shown(cell: Any) -> str:
-    """The paragraphs of a cell as lines; its comment is none of them."""
-    return "\n".join("".join(_texts(part)) for part in cell if _local(part) == "p")
+def _shown(cell: Any, of_styles: Mapping[str, str]) -> tuple[str, list[str]]:
+    """The paragraphs of a cell as lines, and the findings of its texts; its comment is none of them."""
+    kinds: list[str] = []
+    return "\n".join("".join(_texts(part, of_styles, kinds)) for part in cell if _local(part) == "p"), kinds
 
 
-def _texts(element: Any) -> list[str]:
+def _texts(element: Any, of_styles: Mapping[str, str], kinds: list[str]) -> list[str]:
     texts = [element.text or ""]
     for part in element:
-        sign = _SIGNS.get(_local(part))
-        texts += [sign * int(_attributes(part).get("c", 1))] if sign else _texts(part)
-        texts.append(part.tail or "")
+        sign, kind = _SIGNS.get(_local(part)), of_styles.get(_attributes(part).get("style-name", ""))
+        inner = [sign * int(_attributes(part).get("c", 1))] if sign else _texts(part, of_styles, kinds)
+        if kind and _local(part) == "span" and "".join(inner).strip():
+            kinds.append(kind)
+            inner = [raised("".join(inner))] if kind == "superscripts" else []
+        texts += [*inner, part.tail or ""]
     return texts

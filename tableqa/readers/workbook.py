@@ -6,19 +6,21 @@ empty cells, and hidden rows and columns.
 """
 
 import datetime
+import io
 import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from tableqa.language import grouped, phrase, reason_of
 from tableqa.readers.delimited import table_of_rows
+from tableqa.readers.html_tables import raised
 from tableqa.readers.number_formats import GENERAL, number_text
 from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open
 from tableqa.readers.reading_options import offering, option
@@ -31,7 +33,8 @@ MAX_SHEET_CELLS = 20_000_000
 """Cells of a sheet up to its last row and column, empty ones too: all of them are laid out in memory."""
 
 DAMAGED = (
-    zipfile.BadZipFile, zlib.error, KeyError, ValueError, OverflowError, NotImplementedError, expat.ExpatError
+    zipfile.BadZipFile, zlib.error, KeyError, ValueError, OverflowError, NotImplementedError, expat.ExpatError,
+    SyntaxError,  # of XML
 )  # fmt: skip
 """What a damaged workbook raises."""
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
@@ -46,6 +49,8 @@ _DATE_SIGN = re.compile(r"[ymdhs]", re.IGNORECASE)
 _DATE_PARTS = {"y": "%Y", "my": "%Y-%m", "dm": "%m-%d", "m": "%B", "d": "%d"}
 """How a date is written of which a format without a time shows only these parts."""
 _BUILT_IN_OTHER = re.compile(r"number \d+ of Excel")
+_Marked = tuple[str, list[str]]
+"""A text with superscripts or without struck-out parts, and the kinds of findings that it has."""
 _DATES = datetime.date, datetime.time, datetime.timedelta
 _EARLY = re.compile(r"-[0-9.Ee+-]{1,20}|60(?:\.[0-9]{0,20})?|0[.0-9E+-]{0,24}")
 
@@ -65,10 +70,14 @@ class Sheet:
     """The same of columns."""
     dates: list[int] = field(default_factory=list)
     """The number of the row of each date."""
+    marked: list[tuple[str, str, int]] = field(default_factory=list)
+    """Texts with superscripts or without struck-out parts: kind of finding, text and number of the row."""
 
     def note_doubts(self) -> None:
         """Note hidden rows and columns and dates of a sheet that is read."""
         place = f"{self.path.name}, {self.name}"
+        for kind, text, row in self.marked:
+            note(kind, text, line=row)
         for kind, rows in (("hidden_rows", self.hidden_rows), ("dates", self.dates)):
             if rows:
                 note(kind, place, len(rows), line=rows[0])
@@ -159,14 +168,18 @@ class Workbook:
             values = read.to_python(skip_empty_area=False)
             merged = list(read.merged_cell_ranges or [])
         rows = [
-            [self._text(name, i, j, cells.dated(i, j, value), cells.formats) for j, value in enumerate(row)]
+            [
+                self._text(name, i, j, cells.corrected(i, j, value), cells.formats)
+                for j, value in enumerate(row)
+            ]
             for i, row in enumerate(values)
         ]
         rows = trimmed(rows)
         hidden = [row + 1 for row in cells.hidden_rows if row < len(rows) and any(rows[row])]
         columns = [at + 1 for at in cells.hidden_columns if any(row[at] for row in rows if at < len(row))]
         dates = [i for i, row in enumerate(values, start=1) for value in row if isinstance(value, _DATES)]
-        return Sheet(self.path, name, rows, merged, hidden, columns, dates)
+        marked = [(kind, text, at[0] + 1) for at, (text, kinds) in cells.texts.items() for kind in kinds]
+        return Sheet(self.path, name, rows, merged, hidden, columns, dates, marked)
 
     def _check_sizes(self) -> None:
         parts = self._archive.infolist()
@@ -220,9 +233,25 @@ class Workbook:
         _parse(self._archive.read("xl/styles.xml"), style)
         return [own.get(number, _BUILT_IN.get(number, f"number {number} of Excel")) for number in numbers]
 
+    @cached_property
+    def _marked_texts(self) -> dict[str, _Marked]:
+        """The shared texts with superscripts or struck-out parts, by their numbers."""
+        from lxml import etree
+
+        part, marked = "xl/sharedStrings.xml", {}
+        data = self._archive.read(part) if part in self._archive.namelist() else b""
+        if b"vertAlign" in data or b"strike" in data:
+            texts = etree.iterparse(io.BytesIO(data), tag="{*}si", resolve_entities=False, no_network=True)
+            for number, (_, element) in enumerate(texts):
+                runs = list(map(_text_of_run, element.iterchildren("{*}r")))
+                if kinds := [kind for _, kind in runs if kind]:
+                    marked[str(number)] = "".join(text for text, _ in runs), kinds
+                element.clear()
+        return marked
+
     def _cells(self, name: str) -> "_Cells":
         """The number formats of the cells of a sheet and its hidden rows; ReaderError for errors and lost results."""
-        cells = _Cells(partial(self._fault, name), self._formats)
+        cells = _Cells(partial(self._fault, name), self._formats, self._marked_texts)
         part = self._parts.get(name, "")
         if part in self._archive.namelist():
             _parse(self._archive.read(part), cells.begin, cells.text)
@@ -269,8 +298,15 @@ class Workbook:
 class _Cells:
     """Receives the elements of a sheet, and keeps formats and hidden rows, from 0; ReaderError for a bad cell."""
 
-    def __init__(self, fault: Callable[[int, int, str, str], ReaderError], formats: list[str]) -> None:
+    def __init__(
+        self,
+        fault: Callable[[int, int, str, str], ReaderError],
+        formats: list[str],
+        marked: dict[str, _Marked],
+    ) -> None:
         self.formats: dict[tuple[int, int], str] = {}
+        self.texts: dict[tuple[int, int], _Marked] = {}
+        self._marked = marked
         self._early: dict[tuple[int, int], float] = {}  # numbers of formats for which Excel may have no date
         self.hidden_rows: list[int] = []
         self.hidden_columns: list[int] = []
@@ -302,11 +338,18 @@ class _Cells:
     def text(self, text: str) -> None:
         if self._is_value and not text.isspace():
             self._awaits_value = False
-            if (self._row, self._column) in self.formats and _EARLY.fullmatch(text):
+            if self._type == "s" and text in self._marked:
+                self.texts[self._row, self._column] = self._marked[text]
+            elif (self._row, self._column) in self.formats and _EARLY.fullmatch(text):
                 self._early[self._row, self._column] = float(text)
 
-    def dated(self, row: int, column: int, value: Any) -> Any:
-        """The value of a cell, or its number where that is no date: negative, day 0, and 29 February 1900."""
+    def corrected(self, row: int, column: int, value: Any) -> Any:
+        """The value of a cell without struck-out parts, or its number where that is no date of Excel.
+
+        Such numbers are negative, of day 0, and of 29 February 1900.
+        """
+        if (row, column) in self.texts:
+            return self.texts[row, column][0]
         number = self._early.get((row, column), 1)
         is_day = isinstance(value, datetime.time) and not _signs(self.formats[row, column]).isdisjoint("yd")
         is_leap_day = number >= 60 and isinstance(value, datetime.date) and value.year == 1900
@@ -340,6 +383,16 @@ class _Cells:
             raise offering(error, "missing", "empty")
         if code := self._codes.get(attributes.get("s", "0")):
             self.formats[self._row, self._column] = code
+
+
+def _text_of_run(run: Any) -> tuple[str, str]:
+    """The text of a run, as a superscript or empty where it is struck out, and the kind of finding that it is then."""
+    text = "".join(part.text or "" for part in run.iterchildren("{*}t"))
+    marks = {part.tag.rpartition("}")[2]: part.get("val", "1") for part in run.iterfind("{*}rPr/*")}
+    if marks.get("strike", "0") not in ("0", "false"):
+        return "", "struck"
+    is_raised = marks.get("vertAlign") == "superscript" and text.strip()
+    return (raised(text), "superscripts") if is_raised else (text, "")
 
 
 def _parse(

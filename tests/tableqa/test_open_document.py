@@ -30,6 +30,9 @@ _STYLES = """<office:automatic-styles>
 <number:date-style style:name="N2"><number:month number:textual="true"/></number:date-style>
 <style:style style:name="year" style:data-style-name="N1"/>
 <style:style style:name="month" style:data-style-name="N2"/>
+<style:style style:name="raised"><style:text-properties style:text-position="super 58%"/></style:style>
+<style:style style:name="struck"><style:text-properties style:text-line-through-style="solid"/></style:style>
+<style:style style:name="lowered"><style:text-properties style:text-position="sub 58%"/></style:style>
 <style:style style:name="hidden"><style:table-properties table:display="false"/></style:style>
 </office:automatic-styles>"""
 
@@ -101,6 +104,29 @@ def test_a_cell_is_read_as_it_is_shown(tmp_path: Path, written: str, text: str) 
     path = document(tmp_path / "q.ods", sheet("T", cell("a"), written))
 
     assert rows(path) == [["a"], [text]]
+
+
+def span(style: str, text: str) -> str:
+    return f'<text:span text:style-name="{style}">{text}</text:span>'
+
+
+@pytest.mark.parametrize(
+    ("shown", "text", "kinds"),
+    [
+        (f"m{span('raised', '2')} is H{span('lowered', '2')}O", "m² is H2O", ["superscripts"]),
+        (f"3{span('raised', 'ab')}{span('struck', '4')}5", "3^ab5", ["superscripts", "struck"]),
+        (f"a{span('raised', ' ')}b{span('struck', '')}", "a b", []),
+    ],
+)
+def test_superscripts_and_struck_out_texts_are_read_as_in_html(
+    tmp_path: Path, shown: str, text: str, kinds: list[str]
+) -> None:
+    path = document(tmp_path / "q.ods", sheet("T", cell("a"), cell(shown)))
+
+    read = opened(path).sheet("T")
+
+    assert read.rows == [["a"], [text]]
+    assert read.marked == [(kind, text, 2) for kind in kinds]
 
 
 def test_a_date_has_the_style_of_its_column(tmp_path: Path) -> None:

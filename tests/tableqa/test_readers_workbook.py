@@ -193,6 +193,27 @@ def test_a_date_has_only_the_parts_that_its_cell_shows(tmp_path: Path, code: str
     assert Workbook(path).sheet("Cells").rows == [[shown]]
 
 
+def test_superscripts_and_struck_out_texts_are_read_as_in_html(tmp_path: Path) -> None:
+    def write(book: Any, sheets: dict[str, Any]) -> None:
+        raised, lowered = book.add_format({"font_script": 1}), book.add_format({"font_script": 2})
+        struck, bold = book.add_format({"font_strikeout": True}), book.add_format({"bold": True})
+        sheet = sheets["Cup"]
+        sheet.write_rich_string(1, 0, "m", raised, "2", " of H", lowered, "2", "O")
+        sheet.write_rich_string(1, 1, "3", raised, "ab", struck, "4", "5")
+        sheet.write_rich_string(2, 0, bold, "bo", "ld ")
+        sheet.write_rich_string(2, 1, "m", raised, "2", " of H", lowered, "2", "O")
+
+    rows = [["id", "question", "table"], ["q7", "Who?", "Cup"]]
+    path = workbook(tmp_path / "a.xlsx", write, Q=rows, Cup=[["a", "b"]])
+
+    (example,) = READERS["own"](path)
+    findings = findings_of(path)
+
+    assert example.table.rows == (("m² of H2O", "3^ab5"), ("bold ", "m² of H2O"))
+    assert (findings["superscripts"].number, findings["superscripts"].line) == (3, 2)
+    assert (findings["struck"].number, findings["struck"].text) == (1, "3^ab5")
+
+
 def test_a_duration_is_written_in_hours_as_its_cell_shows_it(tmp_path: Path) -> None:
     def write(book: Any, sheets: dict[str, Any]) -> None:
         hours = book.add_format({"num_format": "[h]:mm:ss"})
