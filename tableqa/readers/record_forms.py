@@ -150,7 +150,9 @@ def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]
         return (records if is_numbered(labels) else list(map(_with_id, map(str, labels), records))) or None
     lists = [value for value in values if is_list_of_objects(value)]
     if len(lists) == 1 and _TABLES.isdisjoint(members):
-        return list(lists[0])
+        context = guessed(members).get("context")
+        outer = {context: members[context]} if context else {}
+        return [record if "context" in guessed(record) else {**outer, **record} for record in lists[0]]
     if are_objects and (is_numbered(members) or all(map(asks, values))):
         return [_with_id(name, value) for name, value in members.items()]
     return None

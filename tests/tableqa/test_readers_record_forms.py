@@ -166,6 +166,17 @@ def test_objects_that_are_no_layout_of_pandas_are_no_table(tmp_path: Path, table
         read(tmp_path, [{**WHO, "table": table}])
 
 
+def test_a_passage_beside_the_list_of_questions_is_the_context_of_each(tmp_path: Path) -> None:
+    own = {**HOW_MANY, "table": TABLE, "passage": "Her own."}
+    content = {"version": 2, "context": "A cup.", "data": [{**WHO, "table": TABLE}, own]}
+
+    first, second = read(tmp_path, content)
+
+    assert first.context is not None
+    assert second.context is not None
+    assert (first.context.text, second.context.text) == ("A cup.", "Her own.")
+
+
 def test_one_object_of_several_lines_is_one_record(tmp_path: Path) -> None:
     assert shown(read(tmp_path, {**WHO, "table": TABLE}, indent=2)) == [("1", "who?", ("Ann",))]
 
