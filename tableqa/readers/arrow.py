@@ -402,9 +402,10 @@ def _written(value: Any, kind: Any = None) -> Any:
         return Number(repr(next(n for n in numbers if struct.unpack(code, struct.pack(code, n)) == (value,))))
     if isinstance(value, bytes):
         try:
-            return value.decode("utf-8")  # columns of bytes often hold texts
+            text = value.decode("utf-8")  # columns of bytes often hold texts
         except UnicodeDecodeError:
-            return {"base64": base64.b64encode(value).decode("ascii")}
+            text = "\0"
+        return {"base64": base64.b64encode(value).decode("ascii")} if "\0" in text else text
     return value if value is None or isinstance(value, str | bool | int) else str(value)
 
 

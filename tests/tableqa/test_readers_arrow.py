@@ -354,6 +354,17 @@ def test_a_map_of_texts_is_no_table_of_two_rows(tmp_path: Path) -> None:
         list(READERS["own"](tmp_path / "r.parquet"))
 
 
+def test_bytes_are_texts_unless_no_text_has_them(tmp_path: Path) -> None:
+    import pyarrow
+
+    columns = {"question": [b"who?"], "table": ["a\n1"], "blob": [b"\0\1"], "note": ["Zo\u00eb".encode()]}
+    write(pyarrow.table(columns), tmp_path / "r.parquet")
+
+    (example,) = READERS["own"](tmp_path / "r.parquet")
+
+    assert example.beside()["meta"] == {"blob": {"base64": "AAE="}, "note": "Zo\u00eb"}
+
+
 def test_categories_within_lists_are_refused_by_name(tmp_path: Path) -> None:
     import pyarrow
 
