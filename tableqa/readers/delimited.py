@@ -190,12 +190,7 @@ def named_rows(
     first_rows = list(islice(rows, 1))
     if first_rows and len(first_rows[0][1]) == len(names) + 1:
         first_rows += islice(rows, ROWS_COMPARED)
-    full = [cells for _, cells in first_rows if any(cells)]
-    if full and "" not in names and all(len(row) == len(names) + 1 for row in full):
-        if not any(row[-1] for row in full):
-            names = [*names, ""]  # the separator ends each row
-        elif has_row_names and _are_row_names([row[0] for row in full]):
-            names = ["", *names]
+    names = widened(names, [cells for _, cells in first_rows], has_row_names)
     if unnamed := len(names) - len(list(filter(str.strip, header))):
         note("unnamed", path.name, unnamed, line)
     for line, cells in chain(first_rows, rows):
@@ -211,10 +206,15 @@ def named_rows(
         yield Fields(Place(path, line), dict(zip(names, cells, strict=True)))
 
 
-def _are_row_names(texts: Sequence[str]) -> bool:
-    """Whether texts are numbers of rows: whole, and each higher than the one before."""
-    numbers = [int(text) for text in texts if text.isdecimal() and len(text) < 10]
-    return numbers == sorted(set(numbers)) and len(numbers) == len(texts)
+def widened(names: list[str], rows: Iterable[Sequence[str]], has_row_names: bool) -> list[str]:
+    """The names of columns with "" for the row names of R, or for what follows the separator that ends each row."""
+    full = [row for row in rows if any(row)]
+    if not full or "" in names or any(len(row) != len(names) + 1 for row in full):
+        return names
+    if not any(row[-1] for row in full):
+        return [*names, ""]
+    numbers = [int(row[0]) for row in full if has_row_names and row[0].isdecimal() and len(row[0]) < 10]
+    return ["", *names] if len(numbers) == len(full) and numbers == sorted(set(numbers)) else names
 
 
 def read_table(path: Path) -> Table:

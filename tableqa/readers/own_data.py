@@ -61,14 +61,8 @@ from tableqa.readers.split_names import check_split
 from tableqa.readers.table_encodings import TableEncoding
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
-from tableqa.readers.text_form import TextForm, check_separator, text_form, text_lines
-from tableqa.readers.workbook import (
-    Sheet,
-    is_open_document,
-    is_workbook,
-    starts_as_zip,
-    table_of_sheet,
-)
+from tableqa.readers.text_form import TextForm, check_separator, may_have_row_names, text_form, text_lines
+from tableqa.readers.workbook import Sheet, is_open_document, is_workbook, starts_as_zip, table_of_sheet
 from tableqa.tables import Table
 from tableqa.writers.whole import FIELDS
 
@@ -421,9 +415,7 @@ class OwnData(TolerantReader):
             return (Rejected(each, {}) if isinstance(each, ReaderError) else each.fields for each in records)
         form = _form(path, self.fields)
         rows = read_delimited(path, form.separator, form.encoding, True, form.comments)
-        lines = islice(text_lines(path, form.encoding), form.comments, form.comments + 2)
-        are_quoted = all(line.startswith('"') for line in lines)  # as R writes names
-        return named_rows(path, rows, has_row_names=are_quoted or form.separator == "\t")
+        return named_rows(path, rows, has_row_names=may_have_row_names(path, form))
 
 
 def _example(

@@ -376,4 +376,4 @@ def file_named(value: object) -> str | None:
         return str(value)
     if not isinstance(value, str) or "\n" in value.strip() or is_table_text(value):
         return None
-    return value.strip().replace("\\", "/")
+    return value.strip().replace("\\", "/").removeprefix("./")

@@ -1,10 +1,11 @@
 """The table of one file, in the form that its suffix names: separated text, Excel, JSON, JSON Lines, HTML or Markdown."""
 
 import re
+from itertools import chain, islice
 from pathlib import Path
 
 from tableqa.language import grouped, phrase
-from tableqa.readers.delimited import read_delimited, table_of_rows
+from tableqa.readers.delimited import read_delimited, table_of_rows, widened
 from tableqa.readers.header_rows import with_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
 from tableqa.readers.mapped import markdown_rows, table_from
@@ -13,7 +14,7 @@ from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.records import Place, decoded
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
-from tableqa.readers.text_form import has_columns, text_form, text_lines
+from tableqa.readers.text_form import ROWS_COMPARED, has_columns, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import is_workbook, table_of_sheet
 from tableqa.tables import Table
 
@@ -80,7 +81,11 @@ def _table_in(path: Path, encoding: TableEncoding) -> Table:
         what = phrase("this text has no separator that gives every row the same number of fields")
         raise ReaderError(path, 1, what, phrase("Save the table as .csv"))
     rows = read_delimited(path, form.separator, form.encoding, comments=form.comments)
-    return table_of_rows(path, rows)
+    first_rows = list(islice(rows, ROWS_COMPARED))
+    if first_rows:
+        below = [cells for _, cells in first_rows[1:]]
+        first_rows[0] = first_rows[0][0], widened(first_rows[0][1], below, may_have_row_names(path, form))
+    return table_of_rows(path, chain(first_rows, rows))
 
 
 def _check_size(path: Path) -> None:

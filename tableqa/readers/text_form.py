@@ -140,6 +140,12 @@ def fields_of_lines(lines: Iterable[str], separator: str) -> Any:
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
+def may_have_row_names(path: Path, form: TextForm) -> bool:
+    """Whether a file may be one of R: separated by tabs, or with texts in quotes at the start of its first lines."""
+    lines = islice(text_lines(path, form.encoding), form.comments, form.comments + 2)
+    return form.separator == "\t" or all(line.startswith('"') for line in lines)
+
+
 def encoding_name(encoding: str) -> str:
     """The name by which people know an encoding."""
     return ENCODING_NAMES.get(encoding, encoding)

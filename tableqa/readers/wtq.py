@@ -163,12 +163,8 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 def _not_wtq(path: Path, text: str, place: int, line: int) -> ReaderError:
     mend = phrase('Quote every field with ", write a quote in one as \\" and a backslash as \\\\')
     if text.startswith('"', place) and not _WHOLE_QUOTED.match(text, place):
-        return ReaderError(
-            path,
-            line,
-            phrase("the file ends within a quoted field"),
-            joined([phrase("Check that the file is complete."), mend]),
-        )
+        complete = joined([phrase("Check that the file is complete."), mend])
+        return ReaderError(path, line, phrase("the file ends within a quoted field"), complete)
     around = text[place : place + 40].split("\n")[0]
     return ReaderError(path, line, phrase("this is not WTQ's form of csv: {around!r}", around=around), mend)
 

@@ -266,6 +266,21 @@ CASES: list[tuple[str, str, bytes | Callable[[Path], None], dict[str, str], Valu
     ),
     ("a separator at the end of each row", "q.csv", QUESTIONS.replace(b"t.csv\n", b"t.csv,\n"), {}, AB),
     (
+        "a table file with row names of R",
+        "q.zip",
+        archive(q__csv=QUESTIONS, t__csv=b'"a","b"\n"5",1,"x"\n"7",2,"y"\n'),
+        {},
+        (["", "a", "b"], [["5", "1", "x"], ["7", "2", "y"]], ["x"]),
+    ),
+    (
+        "a table file with a separator at the end of each row",
+        "q.zip",
+        archive(q__csv=QUESTIONS, t__csv=b"a,b\n1,2,\n"),
+        {},
+        (["a", "b", ""], [["1", "2", ""]], ["x"]),
+    ),
+    ("a path from here", "q.csv", QUESTIONS.replace(b"t.csv", b"./t.csv"), {}, AB),
+    (
         "lists of one text, as R writes them",
         "q.json",
         json.dumps([record(id=["q7"], question=["Who?"], table=["t.csv"])]).encode(),
