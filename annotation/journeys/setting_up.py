@@ -6,7 +6,7 @@ import secrets
 import zoneinfo
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.contrib.auth.password_validation import MinimumLengthValidator, validate_password
@@ -260,6 +260,7 @@ def invite(
     now: datetime,
     name: str = "",
     days: int = INVITATION_LIFE.days,
+    token: str = "",
 ) -> tuple[Invitation, str]:
     """A personal link into the project, for so many days. The token is returned once and kept as a hash only."""
     require_storable(name)
@@ -269,7 +270,7 @@ def invite(
         refuse(
             "invalid_request", "An invitation is valid for 1 to {days} days.", days=LONGEST_INVITATION.days
         )
-    token = secrets.token_urlsafe(24)
+    token = token or secrets.token_urlsafe(24)
     with transaction.atomic():
         invitation = Invitation.objects.create(
             project=project,
@@ -292,10 +293,21 @@ def invite_all(
     by: Person,
     now: datetime,
     days: int = INVITATION_LIFE.days,
+    seed: str = "",
 ) -> list[tuple[Invitation, str]]:
-    """A personal link for each name, as `invite` makes one: all of them, or none where one is refused."""
+    """A personal link for each name, as `invite` makes one: all of them, or none where one is refused.
+
+    seed: a secret that the tokens follow from (`invitation_token`), for a page that shows them later.
+    """
+    seed = seed or secrets.token_urlsafe(24)
     with transaction.atomic():
-        return [invite(project=project, roles=roles, by=by, now=now, name=name, days=days) for name in names]
+        add = partial(invite, project=project, roles=roles, by=by, now=now, days=days)
+        return [add(name=name, token=invitation_token(seed, at)) for at, name in enumerate(names)]
+
+
+def invitation_token(seed: str, number: int) -> str:
+    """The token of an invitation, by its place among those that were created together."""
+    return hash_token(f"{seed} {number}")[:40]
 
 
 def withdraw_invitation(*, invitation: Invitation, by: Person, now: datetime) -> None:

@@ -29,6 +29,8 @@ from annotation.views.pages import (
     public_link,
     refusals_on,
     refusals_to,
+    show_once,
+    shown_once,
     told_to_wait,
     unconfirmed,
     wrong_links_counted,
@@ -52,7 +54,6 @@ class ForgottenForm(forms.Form):
 def forgotten(request: HttpRequest) -> HttpResponseBase:
     """Ask for a link. The answer is the same whether there is such an account or not."""
     form = ForgottenForm(request.POST or None)
-    asked = False
     if form.is_valid():
         email, now = form.cleaned_data["email"], timezone.now()
         with refusals_on(form):
@@ -60,8 +61,8 @@ def forgotten(request: HttpRequest) -> HttpResponseBase:
             attempts.take(attempts.RESET_ACCOUNT, email.strip().lower(), now=now)
             attempts.wrong(attempts.RESET_ADDRESS, request, now=now)
             accounts.ask_for_reset(email=email, site=public_link(request, "/"))
-            asked = True
-    context = {"form": form, "asked": asked, "has_mail": accounts.has_mail()}
+            return redirect(f"{request.path}?asked")
+    context = {"form": form, "asked": "asked" in request.GET, "has_mail": accounts.has_mail()}
     return render(request, "accounts/forgotten.html", context)
 
 
@@ -150,19 +151,16 @@ GRAVE = ("revoke", "close", "administrator", "person")
 @page("GET", "POST")
 def person(request: PageRequest, pk: int) -> HttpResponseBase:
     """One account: where it belongs, a link for a new password (shown once), revoking its access, closing it, its role."""
-    found = access.person(access.actor(request), pk)
-    link = ""
+    found, address = access.person(access.actor(request), pk), reverse("account_of", args=[pk])
     if request.method == "POST":
         now, action = timezone.now(), request.POST.get("action", "")
-        if action in GRAVE:
-            address = reverse("account_of", args=[pk])
-            if ask := unconfirmed(request, f"account_{action}", address, found.name):
-                return keep_to_yourself(ask)
+        if action in GRAVE and (ask := unconfirmed(request, f"account_{action}", address, found.name)):
+            return keep_to_yourself(ask)
         with refusals_to(request):
             if action == "reset":
-                path = accounts.make_reset(person=found, by=request.user, now=now)
-                link = public_link(request, path)
-            elif action in ("close", "open"):
+                link = public_link(request, accounts.make_reset(person=found, by=request.user, now=now))
+                return show_once(request, address, link=link)
+            if action in ("close", "open"):
                 accounts.set_active(person=found, value=action == "open", by=request.user, now=now)
                 messages.success(
                     request,
@@ -178,10 +176,9 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
                     person=found, value=action == "administrator", by=request.user, now=now
                 )
                 messages.success(request, gettext("Saved."))
-        if not link:
-            return redirect("account_of", pk)
+        return redirect(address)
     memberships = Membership.objects.filter(person=found).select_related("project").order_by("pk")
-    context = {"person": found, "memberships": cut(request, memberships), "link": link}
+    context = {"person": found, "memberships": cut(request, memberships), **shown_once(request)}
     return keep_to_yourself(render(request, "accounts/person.html", context))
 
 

@@ -32,6 +32,8 @@ from annotation.views.pages import (
     public_link,
     refusals_on,
     refusals_to,
+    show_once,
+    shown_once,
     told_to_wait,
     unconfirmed,
     wrong_links_counted,
@@ -163,9 +165,9 @@ def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> di
 
 
 @page("GET")
-def link(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
+def link(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
     """One link: its address for the platform, who came by it, and how their work ended. No names, no pseudonyms."""
-    return _shown(request, _link(request, slug, public_id))
+    return keep_to_yourself(_shown(request, _link(request, slug, public_id), **shown_once(request)))
 
 
 @page("POST")
@@ -197,22 +199,22 @@ def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
             empty = gettext("The list of participants is empty: all may enter.")
             messages.success(request, text if number else empty)
         elif signed and (key := crowd.require_signatures(link=found, by=by, now=now, wanted=signed == "yes")):
-            return keep_to_yourself(_shown(request, found, key=key))
+            return show_once(request, back, key=key)
     return redirect(back)
 
 
 @page("POST")
 def let_back(request: PageRequest, slug: str, public_id: str, pk: int) -> HttpResponseBase:
     """A way back in for one of them. It is shown once."""
-    found = _link(request, slug, public_id)
+    found, shown_at = _link(request, slug, public_id), reverse("crowd_link", args=[slug, public_id])
     entry = CrowdEntry.objects.select_related("person", "link").filter(link=found, pk=pk).first()
     if entry is None:
         raise Http404(access.NOT_HERE)
     with refusals_to(request):
         token = crowd.let_back_in(entry=entry, by=request.user, now=timezone.now())
         way = public_link(request, reverse("crowd_back", args=[token]))
-        return keep_to_yourself(_shown(request, found, way=way, whose=entry.external_id))
-    return redirect("crowd_link", slug, public_id)
+        return show_once(request, shown_at, way=way, whose=entry.external_id)
+    return redirect(shown_at)
 
 
 def _link(request: PageRequest, slug: str, public_id: str) -> CrowdLink:

@@ -1,5 +1,7 @@
 """The people of a project on one page: members, invitations, allocation, pay and crowd links."""
 
+import itertools
+import secrets
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -9,6 +11,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import Truncator
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from annotation import access, words
@@ -27,6 +30,8 @@ from annotation.views.pages import (
     public_link,
     refusals_on,
     refusals_to,
+    show_once,
+    shown_once,
 )
 from annotation.work import accounting, shares
 from tableqa.sheets import NOTHING
@@ -64,7 +69,10 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
             return redirect(f"{reverse('people', args=[project.slug])}#pay")
     elif form.is_valid():
         with refusals_on(form):
-            context = _invited(request, project, form)
+            return _invited(request, project, form)
+    new = shown_once(request)
+    if new:
+        context |= _links(request, project, new)
     context |= {"project": project, "contents": {name: gettext(title) for name, title in CONTENTS.items()}}
     context |= _invitations(request, project)
     if may_set_up:
@@ -74,7 +82,7 @@ def people(request: PageRequest, slug: str) -> HttpResponseBase:
         context["now"] = timezone.now()
     context["members"] = _members(request, project, context)
     answer = render(request, "people/people.html", context)
-    return keep_to_yourself(answer) if context["links"] else answer
+    return keep_to_yourself(answer) if new else answer
 
 
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
@@ -108,6 +116,8 @@ def _figures(request: PageRequest, project: Project, invitations: Iterable[Invit
     return {**work, **money, "invitations_table": invited}
 
 
+MOST_LISTED: Final = 600
+"""Characters of addresses without a new link: a session is a cookie, which holds 4 KB."""
 SHOWN: Final = 5
 """Crowd links on the page; a page of their own has all."""
 
@@ -138,27 +148,35 @@ def _open_invitations(project: Project) -> QuerySet[Invitation]:
     return waiting.select_related("made_by").order_by("-made_at", "pk")
 
 
-def _invited(request: PageRequest, project: Project, form: InviteForm) -> dict[str, Any]:
-    """Create the links of the form. Their tokens are in this response and nowhere else."""
-    created = setting_up.invite_all(
+def _invited(request: PageRequest, project: Project, form: InviteForm) -> HttpResponse:
+    """Create the links of the form, and go to the page that shows them once: a session holds their seed, no list of them."""
+    seed, now = secrets.token_urlsafe(24), timezone.now()
+    setting_up.invite_all(
         project=project,
         names=form.names(),
         roles=form.cleaned_data["roles"],
         days=form.cleaned_data["days"],
         by=request.user,
-        now=timezone.now(),
+        now=now,
+        seed=seed,
     )
+    members, repeated = (
+        Truncator(", ".join(each)).chars(MOST_LISTED) for each in (form.members, form.repeated)
+    )
+    new = {"seed": seed, "made_at": now.isoformat(), "already_members": members, "repeated": repeated}
+    return show_once(request, reverse("people", args=[project.slug]), **new)
+
+
+def _links(request: PageRequest, project: Project, new: dict[str, str]) -> dict[str, Any]:
+    """The links that were created just now."""
+    created = Invitation.objects.filter(project=project, made_by=request.user, made_at=new["made_at"])
+    tokens = (setting_up.invitation_token(new["seed"], number) for number in itertools.count())
     links = [
         {"name": invitation.name, "link": public_link(request, reverse("join", args=[token]))}
-        for invitation, token in created
+        for invitation, token in zip(created.order_by("pk"), tokens, strict=False)
     ]
-    return {
-        "links": links,
-        "all_links": "\n".join(f"{each['name']}\t{each['link']}" for each in links),
-        "already_members": form.members,
-        "repeated": form.repeated,
-        "form": InviteForm(project=project),
-    }
+    all_links = "\n".join(f"{each['name']}\t{each['link']}" for each in links)
+    return {**new, "links": links, "all_links": all_links}
 
 
 @page("GET", "POST")

@@ -31,6 +31,9 @@ from tasks.contract import Invalid, UnknownTaskType
 ROWS = 50
 """Rows of a list on one page."""
 
+SHOWN_ONCE = "shown_once"
+"""The key of a session under which secrets wait for the page that shows them. Sessions are cookies of the reader alone."""
+
 P = ParamSpec("P")
 Response = TypeVar("Response", bound=HttpResponseBase)
 
@@ -119,6 +122,19 @@ def unconfirmed(request: HttpRequest, act: str, back: str, name: str = "") -> Ht
     lists = [(key, values) for key, values in request.POST.lists() if key != "csrfmiddlewaretoken"]
     sent = [(key, value) for key, values in lists for value in values]
     return render(request, f"confirm/{act}.html", {"back": back, "sent": sent, "name": name})
+
+
+def show_once(request: HttpRequest, address: str, **secrets: str) -> HttpResponse:
+    """Go to a page that shows secrets once (`shown_once`): reloading the answer to a form would create others."""
+    request.session[SHOWN_ONCE] = {"at": address, **secrets}
+    return keep_to_yourself(redirect(address))  # type: ignore[return-value]
+
+
+def shown_once(request: HttpRequest) -> dict[str, str]:
+    """What `show_once` sends to this page; {} when the page is loaded again."""
+    if request.session.get(SHOWN_ONCE, {}).get("at") != request.path:
+        return {}
+    return dict(request.session.pop(SHOWN_ONCE))
 
 
 def cut(

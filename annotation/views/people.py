@@ -28,6 +28,8 @@ from annotation.views.pages import (
     keep_to_yourself,
     page,
     refusals_on,
+    show_once,
+    shown_once,
     told_to_wait,
     unconfirmed,
     wrong_links_counted,
@@ -110,7 +112,7 @@ def _signed_out(request: HttpRequest, said: str) -> HttpResponse:
 
 
 @page("GET", "POST")
-def account(request: PageRequest) -> HttpResponse:
+def account(request: PageRequest) -> HttpResponseBase:
     """Name and time zone; the page also holds the forms that the next views answer."""
     form = AccountForm(request.POST or None, person=request.user)
     if form.is_valid():
@@ -118,7 +120,7 @@ def account(request: PageRequest) -> HttpResponse:
             setting_up.change_person(person=request.user, **form.cleaned_data)
             messages.success(request, gettext("Saved."))
             return redirect("account")
-    return _account(request, about=form)
+    return keep_to_yourself(_account(request, about=form, **shown_once(request)))
 
 
 @page("POST")
@@ -150,14 +152,14 @@ def change_password(request: PageRequest) -> HttpResponse:
 
 @page("POST")
 def make_token(request: PageRequest) -> HttpResponseBase:
-    """A token for the API. The answer to this request is the only place where it is ever shown."""
+    """A token for the API. The account page shows it once."""
     form = TokenForm(request.POST, projects=access.projects(access.actor(request)), auto_id="token_%s")
     if form.is_valid():
         with refusals_on(form):
             token, secret = setting_up.make_token(
                 person=request.user, now=timezone.now(), **form.cleaned_data
             )
-            return keep_to_yourself(render(request, "people/token.html", {"token": token, "secret": secret}))
+            return show_once(request, reverse("account"), secret=secret, secret_of=token.name)
     return _account(request, token=form)
 
 

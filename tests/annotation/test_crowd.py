@@ -203,7 +203,7 @@ class TestTheWayBack:
         manager.force_login(world.mara)
         entry = CrowdEntry.objects.get()
 
-        page = manager.post(reverse("crowd_let_back", args=["films", link.public_id, entry.pk]))
+        page = manager.post(reverse("crowd_let_back", args=["films", link.public_id, entry.pk]), follow=True)
         way = re.search(r'value="http://testserver(/crowd/back/[^"]+)"', page.content.decode())
 
         assert way is not None

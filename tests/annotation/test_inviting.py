@@ -76,7 +76,9 @@ def test_a_line_that_cannot_be_read_is_named_with_its_number(text: str, problem:
 
 
 def test_each_address_gets_a_link_of_its_own(mara: Client, world: World) -> None:
-    page = mara.post(ADDRESS, {"addresses": "Dana <dana@x.org>\nelif@x.org", "roles": ["annotator"]})
+    page = mara.post(
+        ADDRESS, {"addresses": "Dana <dana@x.org>\nelif@x.org", "roles": ["annotator"]}, follow=True
+    )
 
     shown = page.content.decode()
     links = re.findall(r'value="(http://testserver/join/[^"]+)"', shown)
@@ -107,7 +109,9 @@ def test_one_bad_line_invites_nobody_and_keeps_the_list(mara: Client, world: Wor
 
 def test_members_and_repeated_addresses_are_named_and_get_no_further_link(mara: Client, world: World) -> None:
     page = mara.post(
-        ADDRESS, {"addresses": "Ada@example.org, dana@x.org, Dana <DANA@x.org>", "roles": ["annotator"]}
+        ADDRESS,
+        {"addresses": "Ada@example.org, dana@x.org, Dana <DANA@x.org>", "roles": ["annotator"]},
+        follow=True,
     )
 
     assert "Already members, without a new link: ada@example.org" in words(page)

@@ -348,7 +348,9 @@ class TestTheAccount:
     def test_a_token_is_shown_once_and_kept_as_a_hash(self, world: World) -> None:
         mara = browser(world.mara)
 
-        made = mara.post("/account/tokens/", {"name": "nightly", "project": "films", "scopes": ["release"]})
+        made = mara.post(
+            "/account/tokens/", {"name": "nightly", "project": "films", "scopes": ["release"]}, follow=True
+        )
 
         secret = re.search(r'value="(askew_[^"]+)"', made.content.decode())
         assert secret is not None
@@ -379,7 +381,9 @@ class TestInvitations:
     REGISTER = {"name": "Dana", "email": "dana@example.org", "password": "wide open tables"}
 
     def link(self, world: World) -> str:
-        page = browser(world.mara).post("/projects/films/people/", {"name": "Dana", "roles": ["annotator"]})
+        page = browser(world.mara).post(
+            "/projects/films/people/", {"name": "Dana", "roles": ["annotator"]}, follow=True
+        )
         assert page["Cache-Control"] == "no-store"
         found = re.search(r'value="http://testserver(/join/[^"]+)"', page.content.decode())
         assert found is not None
@@ -445,7 +449,7 @@ class TestInvitations:
     def test_behind_a_proxy_the_link_has_the_public_address(self, world: World, settings: Any) -> None:
         settings.PUBLIC_URL = "https://askew.example.org/tables"
 
-        page = browser(world.mara).post("/projects/films/people/", {"roles": ["annotator"]})
+        page = browser(world.mara).post("/projects/films/people/", {"roles": ["annotator"]}, follow=True)
 
         assert 'value="https://askew.example.org/' in page.content.decode()
 

@@ -234,7 +234,7 @@ class TestAskingForANewPassword:
             with django_capture_on_commit_callbacks(execute=True):
                 said.append(
                     "Too many attempts"
-                    in Client().post(reverse("forgotten"), {"email": email}).content.decode()
+                    in Client().post(reverse("forgotten"), {"email": email}, follow=True).content.decode()
                 )
         assert said == [False] * attempts.RESET_ACCOUNT.at_once + [True, True]
         assert len(mailoutbox) == (attempts.RESET_ACCOUNT.at_once if email.startswith("ada") else 0)
