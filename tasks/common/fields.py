@@ -304,12 +304,9 @@ class Scale(Question):
         return number, [] if number is not None else [self.missing()]
 
     def missing(self) -> Problem:
-        message = gettext("Rate the {name} from {lowest} to {highest}.")
-        return Problem(
-            self.name,
-            self.code,
-            message.format(name=self.name, lowest=self.lowest, highest=self.highest),
-        )
+        message = gettext("{label}: choose a value from {lowest} to {highest}.")
+        shown = message.format(label=gettext(self.label), lowest=self.lowest, highest=self.highest)
+        return Problem(self.name, self.code, shown)
 
     def describe(self, value: float) -> list[str]:
         message = gettext("{label}: {score:g} of {highest}.")
