@@ -11,6 +11,7 @@ import { count } from "./words.js";
 
 const FREE = 100; // cells or rows that may be changed at once whatever the contract says: a reason may allow more changes
 const MOST = 1000; // that may be changed at once where there is no limit
+const LONGEST = 100_000; // characters of a cell (MAX_TEXT of tableqa/tables.py): the server refuses more
 
 export class Editing extends Changing {
   writes = true;
@@ -77,7 +78,7 @@ export class Editing extends Changing {
   /* The operations as they would be if the text in the open field were kept. */
   operationsNow() {
     const editor = this.#editor;
-    if (!editor || editor.untouched) return this.grid.edits.operations;
+    if (!editor || editor.untouched || tooLong(editor.text)) return this.grid.edits.operations;
     if (editor.known?.text !== editor.text) {
       editor.known = { text: editor.text, operations: this.grid.edits.withTexts([{ ...editor.place, text: editor.text }]) };
     }
@@ -127,8 +128,12 @@ export class Editing extends Changing {
     if (!this.#editor) return;
     const { grid } = this;
     const operations = this.operationsNow();
+    const refusal = tooLong(this.#editor.text);
     this.#close();
-    grid.change(operations, null);
+    if (refusal) {
+      grid.say(refusal, { shown: true });
+      grid.emit("grid-change", { typing: false });
+    } else grid.change(operations, null);
     if (move) grid.moveBy(...move);
     else if (tab && grid.tabTarget(tab)) grid.tabTarget(tab)();
     else if (stay || tab) grid.focusCell();
@@ -144,6 +149,8 @@ export class Editing extends Changing {
   /* What is odd about a text at a place, in words, or null. */
   #judge({ row, column }, text) {
     const { grid } = this;
+    const refusal = tooLong(text);
+    if (refusal) return refusal;
     const { base } = grid.edits;
     if (grid.cellFormat === "ignore" || row === base.header_id || !base.column_ids.includes(column)) return null;
     const line = base.row_ids.indexOf(row);
@@ -237,8 +244,8 @@ export class Editing extends Changing {
       return false;
     }
     const refused = new Map();
-    const wanted = texts.filter(({ row, column }) => {
-      const why = this.#refusal(row, column);
+    const wanted = texts.filter(({ row, column, text }) => {
+      const why = this.#refusal(row, column) ?? tooLong(text);
       if (why) refused.set(why, (refused.get(why) ?? 0) + 1);
       return !why;
     });
@@ -247,7 +254,7 @@ export class Editing extends Changing {
     const reasons = [...refused.keys()];
     if (reasons.length) left.push(...reasons.slice(0, 2), ...(reasons.length > 2 ? [t`${reasons.length - 2} more were ignored.`] : []));
     const operations = wanted.length ? grid.edits.withTexts(wanted) : grid.edits.operations;
-    const one = wanted.length === 1;
+    const one = wanted.length === 1 && texts.length === 1; // else the change is of another cell than the current one
     const said = wanted.length && !one ? told(wanted.length) : "";
     const changed = grid.change(operations, one ? null : said, { after: left.join(" "), shown: left.length > 0 });
     if (!changed) grid.say([texts.length && !refused.size ? t("Nothing changed.") : "", ...left].filter(Boolean).join(" "), { shown: left.length > 0 });
@@ -278,6 +285,11 @@ export class Editing extends Changing {
     const place = after === null ? t("at the top") : t`below ${within(grid.edits.rowName(after))}`;
     grid.change(operations, t`New row ${place}`, { goal: { row: id, column: grid.here?.column ?? grid.columnIds()[0] } });
   }
+}
+
+/* Why a text does not fit into a cell, in words, or null. The server counts characters, a script halves of some. */
+function tooLong(text) {
+  return text.length > LONGEST && [...text].length > LONGEST ? t`Not changed: a cell takes at most ${LONGEST} characters.` : null;
 }
 
 MODES.edit = Editing;

@@ -200,6 +200,23 @@ test("a text of 150,000 lines is pasted as far as the table reaches, or refused 
   assert.deepEqual(grid.operations, []);
 });
 
+test("a text that is longer than a cell is not pasted, nor kept from its field, with a message", async () => {
+  const grid = await openGrid();
+  const message = () => grid.page.find(".told").textContent;
+  const refused = "Not changed: a cell takes at most 100000 characters.";
+  const long = "x".repeat(100_001);
+  grid.show({ mode: "edit" });
+  grid.pastes(`${long}\ty`);
+  assert.equal(message(), `1 cell pasted. ${refused}`);
+  assert.deepEqual(grid.texts, { "r0 c1": "y" });
+  grid.press("Control+z", "F2");
+  grid.page.fill(grid.page.find("textarea.editor"), long);
+  assert.equal(grid.page.find(".writing .hint").textContent, refused);
+  grid.press("Enter");
+  assert.equal(message(), refused);
+  assert.deepEqual(grid.operations, []);
+});
+
 test("a table that was copied as HTML alone is pasted as its cells, and what holds no text changes nothing", async () => {
   const grid = await openGrid();
   grid.show({ mode: "edit" });
