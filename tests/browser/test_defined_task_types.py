@@ -127,3 +127,18 @@ def test_answers_are_chosen_by_keys_and_each_item_offers_its_own(
     page.keyboard.press("u")
     expect(page.locator(".question")).to_have_text(first)
     expect(field(page, "better").get_by_label("Answer 2")).to_be_checked()
+
+
+def test_the_digits_of_a_long_scale_have_room(
+    world: World, new_context: Callable[..., BrowserContext], live_server: Any
+) -> None:
+    scale = {"name": "sure", "type": "scale", "min": 0, "max": 20, "anchors": {0: "no", 20: "yes"}}
+    definition = {**DEFINITION, "fields": [scale], "decide": {"field": "sure", "rule": "gap", "gap": 4}}
+    batch = batch_of(world, {**definition, "agreement": {"sure": ["alpha_interval"]}})
+
+    page = annotating(new_context, live_server.url, world.ada, batch)
+
+    steps = field(page, "sure").locator("label")
+    expect(steps).to_have_count(21)
+    cut = "(labels) => labels.filter((label) => label.scrollWidth > label.clientWidth).length"
+    assert steps.evaluate_all(cut) == 0
