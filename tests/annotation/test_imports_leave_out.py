@@ -246,6 +246,7 @@ class TestLabelsWithAProblem:
         assert looked.result["preview"]["rejected"] == 4
         assert refused.state == Job.State.FAILED
         assert (done.result["responses"], done.result["rejected"], stored()) == (1, 3, ["reasoning"])
+        assert (done.result["repeated"], done.result["known"]) == (1, 0)
         answer = mara.post(url, {**body, "duplicates": "second"}, content_type="application/json")
         assert (answer.status_code, Job.objects.count()) == (422, 3)
 

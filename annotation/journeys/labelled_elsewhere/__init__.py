@@ -196,8 +196,9 @@ def _run_import(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     ):
         done = _write(batch, file, _choices(job), job.made_by, timezone.now(), rest)
         rejected = {"rejected": done.rejected, **uploads.kept_rest(job, rest)} if done.rejected else {}
-    result = {"responses_in": batch.public_id, "responses": done.new, "items": done.items}
-    return {**result, "people": len(done.annotators), **rejected}
+    counts = {"items": done.items, "known": done.known, "repeated": done.repeated}
+    counts |= {"responses": done.new, "people": len(done.annotators)}
+    return {"responses_in": batch.public_id, **counts, **rejected}
 
 
 def _choices(job: Job) -> Choices:
