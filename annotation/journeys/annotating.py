@@ -325,7 +325,8 @@ def undo(*, annotation: Annotation, now: datetime) -> Assignment:
         )
         queue.lock_item(assignment.item_id)  # undo and decision of one item take turns
         if assignment.batch.purpose == Batch.Purpose.QUALIFICATION:
-            tallies.take_turns(assignment)  # with the submission that makes the result
+            # With the submission that makes the result.
+            tallies.lock_tally(assignment.batch_id, assignment.person_id)
         assignment.refresh_from_db(fields=["state", "annotation"])
         if assignment.state == State.LEASED and annotation.response is not None:
             return assignment

@@ -99,11 +99,6 @@ def is_for_everybody(batch: Batch) -> bool:
     return batch.strategy == "everyone" or batch.purpose == Batch.Purpose.QUALIFICATION
 
 
-def is_qualification(batch: Batch) -> bool:
-    """Whether the batch tests people for other batches."""
-    return batch.purpose == Batch.Purpose.QUALIFICATION
-
-
 def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     """Items that each batch (by id) still has for the person, those on the desk included; in seven queries.
 

@@ -113,7 +113,8 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
     It is `queue.take_next` turn by turn, in memory, without limits.
     """
     tally = Tally.objects.filter(batch=batch, person=person).first() or Tally(batch=batch, person=person)
-    turn, turns, is_shuffled = turns_of(tally), draws.GoldTurns(batch, person.pk), _is_shuffled(batch)
+    turn, turns = turns_of(tally), draws.GoldTurns(batch, person.pk)
+    is_shuffled = batch.task().order == "shuffled"
     begin = draws.start_of(batch, person.pk) if is_shuffled else tally.cursor
     slots = _free(person, Place.objects.filter(batch=batch, taken=False), begin)
     is_cut, expired = len(slots) == MOST_SLOTS, availability.expired(batch)
@@ -164,10 +165,6 @@ def _free(person: Person, slots: QuerySet[Place], begin: int) -> list[tuple[bool
 
 def _keys(items: QuerySet[Item]) -> list[int]:
     return list(items.order_by("position").values_list("pk", flat=True))
-
-
-def _is_shuffled(batch: Batch) -> bool:
-    return batch.task().order == "shuffled"
 
 
 def _of_batch(batch: Batch, person: Person, facts: gates.Facts, *, is_held: bool) -> Iterator[Reason]:
@@ -226,7 +223,7 @@ def _when(item: Item, person: Person, held: list[int]) -> Iterator[str]:
     elif Assignment.objects.filter(item=item, person=person).exists():
         yield "comes_again"
     elif Place.objects.filter(availability.is_open_to(person.pk), item=item, taken=False).exists():
-        if _is_shuffled(item.batch):
+        if item.batch.task().order == "shuffled":
             yield "own_order"
     elif not availability.is_for_everybody(item.batch):
         yield "expired"

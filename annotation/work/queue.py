@@ -35,7 +35,6 @@ from annotation.work.availability import (
     expired,
     is_for_everybody,
     is_open_to,
-    is_qualification,
     items_left,
     never_had,
     open_to,
@@ -288,7 +287,7 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
             .first()
         )
         gone = assignment.item.is_gold and used_up([assignment])
-        moved = assignment.reason in BY_A_MANAGER and not is_qualification(assignment.batch)
+        moved = assignment.reason in BY_A_MANAGER and assignment.batch.purpose != Batch.Purpose.QUALIFICATION
         if place is None or moved or gone:
             refuse("place_taken", why_gone(assignment.reason))
         _take_back_up(assignment, place.pk, now)
@@ -539,7 +538,7 @@ def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignmen
     returned = returned_by(person).filter(batch=batch)
     for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
         place = assignment.place_id
-        if is_qualification(batch):
+        if batch.purpose == Batch.Purpose.QUALIFICATION:
             free = Place.objects.filter(is_open_to(person.pk), item=assignment.item_id, taken=False)
             theirs = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by(
                 F("reserved_for").asc(nulls_last=True), "number"

@@ -27,7 +27,7 @@ _add_to_tally = Update(
 
 
 def lock_tally(batch_id: int, person_id: int) -> Tally:
-    """The person's row in the batch, locked: two requests of one person take turns."""
+    """The person's row in the batch, locked after the item: two requests of one person take turns."""
     tally: Tally | None = _locked_tally.one(batch=batch_id, person=person_id)
     if tally is None:
         # A batch that closes does not see this row yet: it waits, and takes back what the person gets now.
@@ -35,11 +35,6 @@ def lock_tally(batch_id: int, person_id: int) -> Tally:
         Tally.objects.get_or_create(batch_id=batch_id, person_id=person_id)
         (tally,) = _locked_tally(batch=batch_id, person=person_id)
     return tally
-
-
-def take_turns(assignment: Assignment) -> None:
-    """Wait for other requests of the assignment's person in its batch; in a transaction, after the item is locked."""
-    lock_tally(assignment.batch_id, assignment.person_id)
 
 
 def lock_tallies(batch: Batch) -> None:
