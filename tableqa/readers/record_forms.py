@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +129,8 @@ def records_inside(path: Path, question: str) -> list[dict[str, Any]] | None:
 def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]] | None:
     """The records in a file that is one JSON object; None where it holds none.
 
-    They are its only list of objects, its members by their ids, or its columns as pandas writes them. An object with a
-    table is a record itself. Where no names are known, members or cells by their numbers are those of pandas.
+    They are its only list of objects, lists by their splits, its members by their ids, or its columns as pandas writes
+    them. An object with a table is a record itself. Without known names, numbered members or cells are those of pandas.
     """
 
     def asks(names: Collection[str]) -> bool:
@@ -153,6 +154,8 @@ def _of_object(members: Mapping[str, Any], question: str) -> list[dict[str, Any]
         context = guessed(members).get("context")
         outer = {context: members[context]} if context else {}
         return [record if "context" in guessed(record) else {**outer, **record} for record in lists[0]]
+    if lists and len(lists) == len(values) and all(map(asks, chain.from_iterable(lists))):
+        return [{"split": name, **record} for name in members for record in members[name]]
     if are_objects and (is_numbered(members) or all(map(asks, values))):
         return [_with_id(name, value) for name, value in members.items()]
     return None

@@ -177,6 +177,15 @@ def test_a_passage_beside_the_list_of_questions_is_the_context_of_each(tmp_path:
     assert (first.context.text, second.context.text) == ("A cup.", "Her own.")
 
 
+def test_lists_by_their_splits_are_read_with_these(tmp_path: Path) -> None:
+    of_test = {"id": "b", "table": TABLE, **HOW_MANY}
+
+    examples = read(tmp_path, {"train": [{"id": "a", "table": TABLE, **WHO}], "test": [of_test]})
+
+    assert shown(examples) == [("a", "who?", ("Ann",)), ("b", "how many?", ("3",))]
+    assert [example.meta["split"] for example in examples] == ["train", "test"]
+
+
 def test_one_object_of_several_lines_is_one_record(tmp_path: Path) -> None:
     assert shown(read(tmp_path, {**WHO, "table": TABLE}, indent=2)) == [("1", "who?", ("Ann",))]
 
