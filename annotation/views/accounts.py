@@ -178,7 +178,7 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
                 messages.success(request, gettext("Saved."))
         return redirect(address)
     memberships = Membership.objects.filter(person=found).select_related("project").order_by("pk")
-    context = {"person": found, "memberships": cut(request, memberships), **shown_once(request)}
+    context = {"person": found, "memberships": cut(request, memberships), "link": "", **shown_once(request)}
     return keep_to_yourself(render(request, "accounts/person.html", context))
 
 

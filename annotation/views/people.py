@@ -186,6 +186,7 @@ def _account(request: PageRequest, **shown: Any) -> HttpResponse:
         "tokens": cut(request, tokens.select_related("project").order_by("-made_at", "-pk")),
         "has_projects": projects.exists(),
         "can_have_password": person.has_usable_password(),
+        "secret": "",
     }
     return render(request, "people/account.html", {**context, **shown})
 

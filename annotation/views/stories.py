@@ -166,6 +166,7 @@ def item(request: PageRequest, public_id: str) -> HttpResponse:
         "question": found.example.question,
         "gold": found.is_gold and sight.shows(Fact.GOLD, found),
         "by_name": names.by_name,
+        **dict.fromkeys(("annotators", "asked_of", "explanation")),
         **_explained(request, sight, found),
         "history_table": table,
         **figure_gallery(request, "item", public_id, [table]),
