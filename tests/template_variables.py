@@ -62,9 +62,9 @@ class _StrictVariable(Variable):
         super().__init__(name)
         self.template = template
 
-    def _resolve_lookup(self, context: Any) -> Any:
+    def resolve(self, context: Any) -> Any:
         try:
-            return super()._resolve_lookup(context)
+            return super().resolve(context)
         except VariableDoesNotExist as error:
             name, parent = error.params
             path = self.var[: f".{self.var}.".index(f".{name}.") + len(name)]
@@ -95,12 +95,12 @@ def raise_on_unknown_variables() -> None:
         if template is None:
             return
         if isinstance(self.var, Variable):
-            self.var = _StrictVariable(self.var.var, template)
+            self.var = _StrictVariable(str(self.var), template)
         self.filters = [
             (
                 function,
                 [
-                    (is_variable, _StrictVariable(value.var, template) if is_variable else value)
+                    (is_variable, _StrictVariable(str(value), template) if is_variable else value)
                     for is_variable, value in arguments
                 ],
             )
