@@ -12,7 +12,6 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from annotation.refusals import refuse
 from annotation.terms.options import FilterField, OptionsField
 from annotation.terms.term import UNTIL_CLOSED, UNTIL_DECIDED, WORK, Context, Inputs, Term
-from tasks import resolving
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType
@@ -26,14 +25,33 @@ def _usual_decide_at_close(context: Context) -> bool:
     return context.purpose == "work" and context.values.get("strategy") == "everyone"
 
 
+# Decision rules are imported where they are used: the tables of the database need no task type.
+
+
 def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
+    from tasks import resolving
+
     try:
         return resolving.check(context.task, value, overlap=context.values["overlap"])
     except resolving.BadRule as error:
         refuse("invalid_request", str(error))
 
 
+def _has_rules(task: TaskType) -> bool:
+    from tasks import resolving
+
+    return bool(resolving.fitting(task))
+
+
+def _rule_in_words(value: Mapping[str, Any]) -> str:
+    from tasks import resolving
+
+    return resolving.in_words(value) if value else gettext("default of the task type")
+
+
 def _rule_fields(task: TaskType) -> dict[str, forms.Field]:
+    from tasks import resolving
+
     rules = [(rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}") for rule in resolving.fitting(task)]
     return {
         "rule": forms.ChoiceField(
@@ -118,7 +136,7 @@ class DecisionTerms(models.Model):
         usual_in_words="of the task type",
         effect=gettext_noop("The new decision rule applies from now on. Decided items stay decided."),
         check=_check_resolve,
-        fits=lambda task: bool(resolving.fitting(task)),
+        fits=_has_rules,
         depends_on=("overlap",),
         inputs=Inputs(
             build=_rule_fields,
@@ -135,7 +153,7 @@ class DecisionTerms(models.Model):
             "properties": {"rule": {"type": "string"}},
         },
         per_task_type=True,
-        reads=lambda value: resolving.in_words(value) if value else gettext("default of the task type"),
+        reads=_rule_in_words,
         is_always_shown=True,
     ).of(models.JSONField(default=dict))
     feeds_when = Term(

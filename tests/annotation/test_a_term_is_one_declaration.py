@@ -36,6 +36,7 @@ FILES = (
     "tests/annotation/kept_rows.py",
     "tests/in_flight.py",
     "tests/settings.py",
+    "tests/template_variables.py",
 )
 TERM = """\
     break_after = Term(
