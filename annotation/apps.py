@@ -7,7 +7,7 @@ from django.core import checks
 from django.utils import translation
 
 from annotation import mo_files, words
-from tableqa import language
+from tableqa.core import translation as core_translation
 
 
 class AnnotationConfig(AppConfig):
@@ -16,7 +16,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # What tableqa and the kinds refuse is read on pages, too.
-        language.use(
+        core_translation.use(
             translation.gettext,
             translation.ngettext,
             words.number,

@@ -30,8 +30,8 @@ from annotation import inventory, jobs, migration_state
 from annotation.evaluation import evaluation_runs
 from annotation.models import Job, Release, Upload
 from annotation.releases.release_files import MANIFEST as RELEASE_MANIFEST
-from tableqa.canonical import canonical, file_digest
-from tasks.common.schema_faults import schema_faults
+from tableqa.core.canonical_json import canonical, file_digest
+from tasks.shared.schema_errors import schema_faults
 
 MANIFEST = "manifest.json"
 MEDIA = "media"

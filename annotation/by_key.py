@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from tableqa.on_disk import Sorted
+from tableqa.core.disk_collections import Sorted
 
 PAGE = 500
 Row = TypeVar("Row")

@@ -48,7 +48,7 @@ from annotation.refusals import Refused
 from annotation.releases.release_files import MANIFEST, Difference, read_manifest
 from annotation.work import accounting, submissions
 from annotation.written_pages import LOST
-from tableqa.canonical import canonical, digest, file_digest
+from tableqa.core.canonical_json import canonical, digest, file_digest
 
 OVERDUE = timedelta(hours=1)
 """How late a decision, or what a model request used, may be."""

@@ -1,7 +1,7 @@
 """Columns that hold messages: sentences stored as a code and values, shown in the reader's language.
 
-Reading gives a `tableqa.language.Message`, which is the English sentence as a `str`; texts that people wrote stay plain
-texts. The columns themselves are ordinary ones, so migrations see the base field.
+Reading gives a `tableqa.core.translation.Message`, which is the English sentence as a `str`; texts that people wrote
+stay plain texts. The columns themselves are ordinary ones, so migrations see the base field.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import models
 
-from tableqa.language import pack, pack_all, unpack, unpack_object
+from tableqa.core.translation import pack, pack_all, unpack, unpack_object
 
 _decoder = json.JSONDecoder(object_hook=unpack_object)
 

@@ -26,7 +26,7 @@ from annotation.erased_names import Names
 from annotation.models import Batch, Job, Person, Project
 from annotation.refusals import Refused, refuse
 from annotation.tasks_api import task
-from tableqa.language import message
+from tableqa.core.translation import message
 
 log = logging.getLogger(__name__)
 

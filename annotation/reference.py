@@ -23,7 +23,7 @@ from annotation.releases.manifest import DECLARATIONS
 from annotation.terms import EVERY, SECTIONS, Term, in_section
 from tableqa import Example
 from tasks.contract import HERE, Field, Item, Proposing, TaskType, task_types
-from tasks.resolving import RULES
+from tasks.contract.decision_rules import RULES
 
 Key = tuple[str, str]
 """The key of a shortcut, and what it does."""

@@ -5,8 +5,8 @@ from typing import Any, Final, NoReturn
 
 from django.utils.translation import gettext
 
-from tableqa.foreign_values import printable, unstorable
-from tableqa.language import sentence, shown
+from tableqa.core.foreign_values import printable, unstorable
+from tableqa.core.translation import sentence, shown
 
 STATUS: Final[dict[str, int]] = {
     "invalid_response": 422,
@@ -81,14 +81,14 @@ def refuse(code: str, text: str, /, *, more: Mapping[str, Any] | None = None, **
 
 
 def refuse_as(code: str, reason: str, /, *, more: Mapping[str, Any] | None = None) -> NoReturn:
-    """Raise `Refused` with a message (`tableqa.language.Message`), which is shown in the reader's language."""
+    """Raise `Refused` with a message (`tableqa.core.translation.Message`), which is shown in the reader's language."""
     refused = Refused(code, shown(reason), **(more or {}))
     refused.stored = printable(reason)
     raise refused from None
 
 
 def require_storable(*values: Any) -> None:
-    """Refuse texts, and JSON values with parts, that `tableqa.foreign_values` refuses: at the door of every journey."""
+    """Refuse texts, and JSON values with parts, that `tableqa.core.foreign_values` refuses: at the door of every journey."""
     if reason := unstorable(values):
         refuse(
             "invalid_request",

@@ -3,7 +3,7 @@
     with sandbox.folder() as folder:
         read = sandbox.read(ReadRequest(...), progress, name=upload.name)
 
-The process is started anew and has no connection to the database (`tableqa.readers.reader_process`). Limits are settings:
+The process is started anew and has no connection to the database (`tableqa.readers.worker_process`). Limits are settings:
 `IMPORT_SECONDS`, `IMPORT_MEMORY`, `IMPORT_SPACE` and `IMPORT_NICE`.
 """
 
@@ -26,10 +26,10 @@ from typing import Any, Final, NoReturn, TypeVar
 from django.conf import settings
 
 from annotation.refusals import refuse, refuse_as
-from tableqa.dataclass_json import from_json
-from tableqa.language import unpack_object
+from tableqa.core.translation import unpack_object
+from tableqa.data.typed_json import from_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult
-from tableqa.readers.reader import ReaderError
+from tableqa.readers.interface import ReaderError
 from tableqa.readers.rejections import Problem, described, one_sentence
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def call(
     name: str,
     seconds: int,
 ) -> dict[str, Any]:
-    """Do a task of `tableqa.readers.reader_process` in a process of its own. Returns its result.
+    """Do a task of `tableqa.readers.worker_process` in a process of its own. Returns its result.
 
     name: what people call the file. beat: told a few times a second how many records were read; what it raises ends the
     process. Raises Refused(import_failed): a fault of the file, or more time, memory or space than a file may take.
@@ -119,7 +119,7 @@ def call(
     }
     with (folder / "errors").open("wb") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tableqa.readers.reader_process", str(folder)],
+            [sys.executable, "-m", "tableqa.readers.worker_process", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,

@@ -22,7 +22,7 @@ from annotation.quality import consenting, guidance
 from annotation.roles import Permission, Role
 from annotation.work import gates, practising
 from tableqa import Example, Table
-from tableqa.examples import Context, Turn
+from tableqa.data.examples import Context, Turn
 from tasks.contract import SHOWN
 from tasks.contract import Item as PlainItem
 

@@ -1,7 +1,7 @@
 """Words that pages make of names in data: states, roles, fields of forms, columns of reports. Listed for translators.
 
 They are shown with the filter `translated` (templatetags/language.py), which finds them in the catalogue. `shown` is
-that filter for Python; it shows stored messages (`tableqa.language.Message`), too.
+that filter for Python; it shows stored messages (`tableqa.core.translation.Message`), too.
 """
 
 import re
@@ -12,19 +12,19 @@ from typing import Any
 from django.utils.formats import get_format
 from django.utils.translation import gettext, gettext_noop
 
-from tableqa import language
-from tableqa.proportions import Proportion
-from tableqa.rounding import decimals
+from tableqa.core import translation
+from tableqa.core.rounding import decimals
+from tableqa.statistics.proportions import Proportion
 
 
 def shown(words: Any) -> str:
     """A stored message, code or word in the reader's language; other texts as they are."""
-    if isinstance(words, language.Message):
+    if isinstance(words, translation.Message):
         return words.shown()
-    if isinstance(words, language.Translated):
-        return language.gettext(words)
+    if isinstance(words, translation.Translated):
+        return translation.gettext(words)
     text = "" if words is None else str(words)
-    return language.shown(CODES.get(text, text))
+    return translation.shown(CODES.get(text, text))
 
 
 MESSAGES = (
@@ -33,25 +33,25 @@ MESSAGES = (
     "annotation.journeys.adjudicating",
     "annotation.journeys.restoring.responses",
     "annotation.quality.snapshots",
-    "tableqa.agreement",
-    "tableqa.cell_sets",
-    "tableqa.corpus",
-    "tableqa.edit_agreement",
-    "tableqa.evidence",
-    "tableqa.habits",
-    "tableqa.headers.abbreviations",
-    "tableqa.headers.names",
-    "tableqa.headers.synonyms",
-    "tableqa.headers.usual",
-    "tableqa.metrics",
-    "tableqa.rank_agreement",
-    "tableqa.needed",
-    "tableqa.perturbations.kinds",
+    "tableqa.agreement.coefficients",
+    "tableqa.agreement.cell_sets",
+    "tableqa.perturbations.related_tables",
+    "tableqa.agreement.edits",
+    "tableqa.programs.evidence",
+    "tableqa.quality_control.careless_responding",
+    "tableqa.perturbations.headers.abbreviations",
+    "tableqa.perturbations.headers.names",
+    "tableqa.perturbations.headers.synonyms",
+    "tableqa.perturbations.headers.usual_names",
+    "tableqa.statistics.robustness",
+    "tableqa.agreement.rankings",
+    "tableqa.agreement.sample_size",
+    "tableqa.perturbations.catalogue",
     "tableqa.programs.search",
-    "tableqa.question_types",
+    "tableqa.perturbations.question_types",
     "tableqa.serialisations.torr",
-    "tableqa.zero_width",
-    "tasks.resolving",
+    "tableqa.statistics.zero_width_intervals",
+    "tasks.contract.decision_rules",
 )
 """Modules that declare messages, beside the task types."""
 
@@ -108,8 +108,8 @@ def interval(share: Proportion) -> str:
 
 def measure(name: str) -> str:
     """A measure of agreement: question_ambiguous is "question ambiguous"."""
-    if isinstance(name, language.Translated):
-        text = language.gettext(name)
+    if isinstance(name, translation.Translated):
+        text = translation.gettext(name)
         return text if text != name else name.replace("_", " ")
     return shown(name.replace("_", " "))
 

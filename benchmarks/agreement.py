@@ -54,7 +54,7 @@ def _labels(units: int, rounds: int) -> bool:
     import krippendorff
     import numpy as np
 
-    from tableqa.agreement import agreement
+    from tableqa.agreement.coefficients import agreement
 
     generator = np.random.default_rng(0)
     truth, guess = generator.integers(0, 3, (units, 1)), generator.integers(0, 3, (units, 3))
@@ -125,9 +125,9 @@ def _from_postgres(units: int) -> int:
 
 
 def _sets(units: int) -> bool:
-    from tableqa.cell_sets import CellSet, Unit, cell_set_agreement
-    from tableqa.edit_agreement import Unit as EditUnit
-    from tableqa.edit_agreement import edit_agreement
+    from tableqa.agreement.cell_sets import CellSet, Unit, cell_set_agreement
+    from tableqa.agreement.edits import Unit as EditUnit
+    from tableqa.agreement.edits import edit_agreement
 
     drawn = random.Random(1)
     cells: list[Unit] = []
@@ -170,7 +170,7 @@ def _cell(drawn: random.Random, rows: int, columns: int) -> tuple[str, str]:
 
 
 def _reliability() -> None:
-    from tableqa.dawid_skene import dawid_skene
+    from tableqa.agreement.dawid_skene import dawid_skene
 
     drawn = random.Random(2)
     skill = [drawn.uniform(0.45, 0.97) for _ in range(40)]

@@ -347,7 +347,7 @@ def _rho(batch: Batch, crew: Sequence[Rater]) -> float:
     from scipy import stats
 
     from annotation.models import Assignment
-    from tableqa.dawid_skene import dawid_skene
+    from tableqa.agreement.dawid_skene import dawid_skene
 
     submitted = Assignment.objects.filter(batch=batch).submitted()
     rows = submitted.values_list("item_id", "person_id", "annotation__response__data")

@@ -29,7 +29,7 @@ from predictor import load_bundled  # noqa: E402
 from predictor.architectures import ModelError  # noqa: E402
 from predictor.bundled import WEIGHTS  # noqa: E402
 from predictor.bundled.calibration import expected_error  # noqa: E402
-from tableqa.answers import compare  # noqa: E402
+from tableqa.data.answers import compare  # noqa: E402
 from tableqa.readers import READERS  # noqa: E402
 
 MEGABYTES, MEDIAN, LATE, MEMORY, RIGHT, CALIBRATION = 40, 40, 100, 400, 0.43, 0.05

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.figures import keep  # noqa: E402
 from tableqa import Example  # noqa: E402
-from tableqa.answers import compare  # noqa: E402
+from tableqa.data.answers import compare  # noqa: E402
 from tableqa.perturbations import PERTURBATIONS, SEEDS, instances  # noqa: E402
 from tableqa.readers import READERS  # noqa: E402
 

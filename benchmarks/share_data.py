@@ -82,7 +82,7 @@ def lengthened(question: str) -> str:
 
 def extended(item: Any, rows: int, columns: int, prefix: str = "") -> Any:
     """The item with columns and rows appended to its table, until it has this many, and a prefix to its id."""
-    from tableqa.tables import Table
+    from tableqa.data.tables import Table
 
     larger = _larger(item.example.table, rows, columns)
     inputs = dict(item.inputs)
@@ -95,7 +95,7 @@ def extended(item: Any, rows: int, columns: int, prefix: str = "") -> Any:
 
 
 def _larger(table: Any, rows: int, columns: int) -> Any:
-    from tableqa.tables import Table
+    from tableqa.data.tables import Table
 
     header = [*table.header, *(f"Measure {at}" for at in range(len(table.header), columns))]
     lines = [

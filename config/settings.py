@@ -194,7 +194,7 @@ INSTALLED_APPS = [
     *([] if find_spec("django.tasks") else ["django_tasks"]),  # part of Django from 6.0
     "django_tasks_db",
     "annotation",
-    "tasks.common",
+    "tasks.shared",
     *_task_type_apps(),
 ]
 

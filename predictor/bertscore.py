@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from tableqa.rated import RatedAnswer
-from tableqa.text_metrics import NotInstalled, Scorer
+from tableqa.scoring.answer_ratings import RatedAnswer
+from tableqa.scoring.text_metrics import NotInstalled, Scorer
 
 EXTRA = "requirements/bertscore.txt"
 MODEL = "roberta-large"

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 
 from predictor.chat import ChatModel
 from predictor.prompts import written
-from tableqa.canonical import canonical
-from tableqa.json_text import read_json
-from tableqa.rated import RatedAnswer
+from tableqa.core.canonical_json import canonical
+from tableqa.core.json_text import read_json
+from tableqa.scoring.answer_ratings import RatedAnswer
 
 LOWEST, HIGHEST = 1, 5
 

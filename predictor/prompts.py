@@ -11,8 +11,8 @@ from typing import Any
 
 from predictor.replies import final_reply
 from tableqa import Context, Example, Table, Turn
-from tableqa.json_text import read_json
-from tableqa.scales import FACTORS, scale_of, with_scale
+from tableqa.core.json_text import read_json
+from tableqa.data.answer_scales import FACTORS, scale_of, with_scale
 from tableqa.serialisations import SERIALISATIONS
 
 ANSWER_SCHEMA = {
@@ -97,7 +97,7 @@ def written(table: Table, serialisation: str = "", most: int = MOST_CHARACTERS) 
 def asking_for_answers(example: Example, serialisation: str = "") -> tuple[list[dict[str, str]], int]:
     """The conversation that asks an example's question, and how many rows of its table the model sees.
 
-    It states the scale of the answers wherever the verdict uses one (`tableqa.scales.scale_of`).
+    It states the scale of the answers wherever the verdict uses one (`tableqa.data.answer_scales.scale_of`).
     """
     context = with_scale(example.context, scale_of(example))
     return asking(example.question, example.table, example.history, context, serialisation)

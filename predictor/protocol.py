@@ -20,11 +20,11 @@ from typing import Any
 from predictor.configuration import MAX_PARALLEL
 from predictor.usage import MAX_TOKENS, Call, call_from_dict
 from tableqa import Context, Example, Table, Turn
-from tableqa.canonical import digest
-from tableqa.examples import ExampleError
-from tableqa.foreign_values import unstorable
-from tableqa.scales import scale_of, with_scale
-from tableqa.tables import TableError
+from tableqa.core.canonical_json import digest
+from tableqa.core.foreign_values import unstorable
+from tableqa.data.answer_scales import scale_of, with_scale
+from tableqa.data.examples import ExampleError
+from tableqa.data.tables import TableError
 
 PROTOCOL = 1
 

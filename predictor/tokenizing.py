@@ -1,11 +1,11 @@
-"""The tokenizer of a folder, for counting how long an example is (`tableqa.lengths`)."""
+"""The tokenizer of a folder, for counting how long an example is (`tableqa.serialisations.token_lengths`)."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
 
-from tableqa.lengths import Tokenizer
+from tableqa.serialisations.token_lengths import Tokenizer
 
 FILE = "tokenizer.json"
 

@@ -6,12 +6,12 @@ Plain Python: no Django, no network, no model. Everything of the platform's that
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tableqa.examples import Context, Example, Turn
-    from tableqa.tables import Span, Table
+    from tableqa.data.examples import Context, Example, Turn
+    from tableqa.data.tables import Span, Table
 
 __all__ = ["Context", "Example", "Span", "Table", "Turn"]
 
-_MODULES = {"Span": "tableqa.tables", "Table": "tableqa.tables"}
+_MODULES = {"Span": "tableqa.data.tables", "Table": "tableqa.data.tables"}
 
 
 def __getattr__(name: str) -> Any:
@@ -20,5 +20,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(_MODULES.get(name, "tableqa.examples")), name)
+    value = globals()[name] = getattr(import_module(_MODULES.get(name, "tableqa.data.examples")), name)
     return value

@@ -68,7 +68,7 @@ def _no_parser_and_no_model_runs_inside_a_transaction() -> Iterator[None]:
     """Fail where a file is read, or a model asked, while a transaction of the platform holds locks."""
     from predictor import client
     from predictor.chat import ChatModel
-    from tableqa.responses import TOOLS
+    from tableqa.readers.responses import TOOLS
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ChatModel, "complete", outside_transactions(ChatModel.complete))

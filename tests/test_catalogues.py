@@ -79,11 +79,11 @@ def test_a_task_type_is_translated_if_its_guidelines_are(tmp_path: Path) -> None
     folder = tmp_path / "tasks" / "new"
     folder.mkdir(parents=True)
     (folder / "task.py").touch()
-    new, common = "tasks/new/task.py", "tasks/common/fields.py"
+    new, common = "tasks/new/task.py", "tasks/shared/form_fields.py"
     assert is_optional([new], "de", tmp_path)
     assert not is_optional([new, "templates/base.html"], "de", tmp_path)
     assert not is_optional([common], "de", tmp_path)
-    assert not is_optional(["tasks/resolving.py"], "de", tmp_path)
+    assert not is_optional(["tasks/contract/decision_rules.py"], "de", tmp_path)
     (folder / "GUIDELINES.de.md").touch()
     assert not is_optional([new], "de", tmp_path)
 

@@ -14,7 +14,13 @@ SLOW = {
     *("torch", "transformers", "onnxruntime", "tokenizers", "bert_score", "ray", "pyarrow", "jsonschema"),
 }
 """Libraries that take more than 50 ms to import."""
-LIBRARY = {"tableqa.operations", "tableqa.programs", "tableqa.agreement", "tasks.contract", "httpx"}
+LIBRARY = {
+    "tableqa.operations",
+    "tableqa.programs",
+    "tableqa.agreement.coefficients",
+    "tasks.contract",
+    "httpx",
+}
 """Modules that models and settings need only in methods; the imports of all commands pass through them."""
 TASK_TYPES = {f"tasks.{file.parent.name}.task" for file in (ROOT / "tasks").glob("*/task.py")}
 

@@ -20,10 +20,10 @@ from annotation.roles import Permission
 from annotation.transfer import mapping_file, responses
 from annotation.work import previewing
 from tableqa.readers import READERS
+from tableqa.readers.interface import Credit
 from tableqa.readers.labels import DUPLICATES
-from tableqa.readers.reader import Credit
 from tableqa.readers.report import in_english
-from tableqa.responses import TOOLS
+from tableqa.readers.responses import TOOLS
 
 MOST_DIGITS = 15
 """Of an offset: far more than a file has bytes."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework.parsers import JSONParser
 
-from tableqa.json_text import check_depth
+from tableqa.core.json_text import check_depth
 
 
 class ShallowJSONParser(JSONParser):

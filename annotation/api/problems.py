@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 
 from annotation.refusals import Refused
-from tableqa.foreign_values import printable_in
+from tableqa.core.foreign_values import printable_in
 from tasks.contract import Invalid, UnknownTaskType
 
 CONTENT_TYPE = "application/problem+json"

@@ -11,9 +11,9 @@ from annotation.models import Batch, Job, Project, Release, Source
 from annotation.releases.raw_records import PURPOSES
 from annotation.releases.release_files import FORMATS
 from annotation.work import previewing
-from tableqa.dataclass_json import to_json
-from tableqa.verdicts import VERDICTS
-from tasks.common.errors import ERRORS
+from tableqa.data.typed_json import to_json
+from tableqa.scoring.verdicts import VERDICTS
+from tasks.shared.error_classes import ERRORS
 
 
 class ProjectShape(serializers.ModelSerializer[Project]):

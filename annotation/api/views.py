@@ -23,8 +23,7 @@ from annotation.models import Adjudication, Assignment, Batch, Item, Person, Pro
 from annotation.roles import Permission
 from annotation.terms.adjudication import listed_reasons
 from annotation.work import practising, queue
-from tasks import resolving
-from tasks.contract import Invalid, TaskType, task_types
+from tasks.contract import Invalid, TaskType, decision_rules, task_types
 
 
 class Projects(generics.ListAPIView[Project]):
@@ -260,7 +259,7 @@ class ModelTicket(APIView):
 
     @extend_schema(request=None, responses=shapes.ModelTicketShape)
     def post(self, request: Request, public_id: str) -> Response:
-        """Get a ticket with which the gateway answers for this item as `predictions/` does, for a few minutes."""
+        """Get a ticket with which the gateway answers for this item as `scoring/predictions/` does, for a few minutes."""
         assignment = access.assignment(access.actor(request), public_id)
         if not assignment.batch.task().predicts:
             raise Http404(access.NOT_HERE)
@@ -537,7 +536,7 @@ def _rule(batch: Any, job: Any) -> dict[str, Any]:
     task = batch.task()
     return {
         "rule": batch.resolve,
-        "own": resolving.own(task, batch.settings),
-        "fitting": [rule.schema for rule in resolving.fitting(task)],
+        "own": decision_rules.own(task, batch.settings),
+        "fitting": [rule.schema for rule in decision_rules.fitting(task)],
         "job": None if job is None else job.public_id,
     }

@@ -15,10 +15,10 @@ from annotation import words
 from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series
 from annotation.drawing.figures import Bars, Columns, Figure, Heat, Lines
-from tableqa import medians
-from tableqa.proportions import Proportion
-from tableqa.sheets import Cell, Column, Sheet, count, text
-from tableqa.zero_width import interval_of
+from tableqa.statistics import medians
+from tableqa.statistics.proportions import Proportion
+from tableqa.statistics.zero_width_intervals import interval_of
+from tableqa.typesetting.report_tables import Cell, Column, Sheet, count, text
 
 Statistics = Mapping[str, Any]
 """One figure of agreement as a snapshot holds it: value, low, high, units, raters, ratings, reason."""

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from annotation.drawing import charts
 from annotation.drawing.charts import Axis, Series, Spread
-from tableqa.sheets import Sheet, as_csv, as_latex, as_markdown, html_notes, html_rows
+from tableqa.typesetting.report_tables import Sheet, as_csv, as_latex, as_markdown, html_notes, html_rows
 
 
 @dataclass(frozen=True)

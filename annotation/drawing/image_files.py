@@ -22,7 +22,7 @@ from annotation import words
 from annotation.drawing import fallback_fonts
 from annotation.drawing.charts import FEW, Axis, Point, Series, bins, numbers_of
 from annotation.drawing.figures import TEXTS, Bars, Columns, Distribution, Figure, Heat, Lines
-from tableqa.sheets import NOTHING, remarks
+from tableqa.typesetting.report_tables import NOTHING, remarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,8 @@ from django.utils.translation import gettext
 from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.figures import Figure
-from tableqa.proportions import Proportion
-from tableqa.sheets import NOTHING, Cell, Column, Sheet, text
+from tableqa.statistics.proportions import Proportion
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
 
 Line = Mapping[str, Any]
 ALLOCATED = ("assigned", "submitted", "skipped", "open", "returned", "kept")

@@ -15,9 +15,9 @@ from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.charts import Point, Series, axis_over
 from annotation.drawing.figures import Bars, Figure, Lines
-from tableqa.order_statistics import FEWEST
-from tableqa.proportions import Proportion, proportion
-from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.statistics.median_intervals import FEWEST
+from tableqa.statistics.proportions import Proportion, proportion
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 from tasks.contract.figures import undecided as undecided_items
 
 Data = Mapping[str, Any]

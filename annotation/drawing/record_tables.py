@@ -14,7 +14,7 @@ from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.figures import Figure
 from annotation.drawing.list_tables import numbers, table, time_utc, whole
-from tableqa.sheets import NOTHING, text
+from tableqa.typesetting.report_tables import NOTHING, text
 
 Line = Mapping[str, Any]
 

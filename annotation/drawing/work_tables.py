@@ -10,8 +10,8 @@ from annotation import words
 from annotation.drawing import drawn
 from annotation.drawing.figures import Figure
 from annotation.drawing.list_tables import whole
-from tableqa.proportions import Proportion, wilson
-from tableqa.sheets import NOTHING, Cell, Column, Sheet, text
+from tableqa.statistics.proportions import Proportion, wilson
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, text
 
 Line = Mapping[str, Any]
 

@@ -36,11 +36,11 @@ from predictor.client import Unanswered
 from predictor.configuration import STOP_AFTER
 from predictor.protocol import Prediction, PredictRequest, ProtocolError
 from predictor.usage import QuestionMeter
-from tableqa.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
-from tableqa.mixing import Mixed
-from tableqa.predictions import EvaluationError, Predictions, answer_to
-from tableqa.question_types import comparisons
-from tableqa.scales import scale_of
+from tableqa.data.answer_scales import scale_of
+from tableqa.perturbations.mixes import Mixed
+from tableqa.perturbations.question_types import comparisons
+from tableqa.scoring.evaluation import COMPARISON, ORIGINAL, Instance, Judgement, Match, judge
+from tableqa.scoring.predictions import EvaluationError, Predictions, answer_to
 
 AT_ONCE = client.THREADS
 """Examples that a model is asked about at the same time."""
@@ -183,7 +183,7 @@ def estimate(
 
 
 Keep = Callable[[tableqa.Example], bool]
-"""Which examples a model is asked about at all, as `tableqa.lengths.Limit.fits` says (FREB-TQA 5)."""
+"""Which examples a model is asked about at all, as `tableqa.serialisations.token_lengths.Limit.fits` says (FREB-TQA 5)."""
 
 
 def asked(

@@ -26,7 +26,7 @@ from annotation.drawing import charts
 from annotation.drawing.charts import Point, Series, Spread
 from annotation.drawing.drawn import hundred
 from annotation.drawing.figures import Bars, Distribution, Figure, Lines
-from tableqa.evaluation import (
+from tableqa.scoring.evaluation import (
     MACRO,
     ORIGINAL,
     Difference,
@@ -36,9 +36,19 @@ from tableqa.evaluation import (
     figures,
     question_scores,
 )
-from tableqa.metrics import Estimate
-from tableqa.sheets import Cell, Column, Sheet, as_csv, as_latex, as_markdown, as_text, count, text
-from tableqa.side_by_side import POSITIONS, in_order, sheets
+from tableqa.scoring.model_comparisons import POSITIONS, in_order, sheets
+from tableqa.statistics.robustness import Estimate
+from tableqa.typesetting.report_tables import (
+    Cell,
+    Column,
+    Sheet,
+    as_csv,
+    as_latex,
+    as_markdown,
+    as_text,
+    count,
+    text,
+)
 
 FORMATS = {"text": "txt", "json": "json", "markdown": "md", "latex": "tex", "html": "html", "csv": "csv"}
 """The forms of a report, each with the ending of its file."""
@@ -426,5 +436,5 @@ def _style(name: str) -> str:
 
 
 def _safe(markup: str) -> SafeString:
-    """Markup that was escaped where it was made (`tableqa.sheets.as_html`), or that is our own file."""
+    """Markup that was escaped where it was made (`tableqa.typesetting.report_tables.as_html`), or that is our own file."""
     return SafeString(markup)  # nosec B703

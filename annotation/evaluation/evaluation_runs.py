@@ -32,10 +32,10 @@ from annotation.releases.release_files import Difference
 from annotation.work import metering, paying, reply_states
 from annotation.work.crew import Crew
 from annotation.work.metering import meter_of
-from tableqa.canonical import canonical, file_digest
-from tableqa.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match
-from tableqa.predictions import EvaluationError, read_lines
-from tableqa.side_by_side import RULES
+from tableqa.core.canonical_json import canonical, file_digest
+from tableqa.scoring.evaluation import SIDE_BY_SIDE, Instance, Judged, Judgement, Match
+from tableqa.scoring.model_comparisons import RULES
+from tableqa.scoring.predictions import EvaluationError, read_lines
 
 KIND = "evaluate"
 MOST_UPLOAD = 64 * 1024 * 1024

@@ -17,7 +17,7 @@ from annotation.explorer.rows import Response, Row, rows
 from annotation.explorer.selection import Selection
 from annotation.refusals import refuse
 from annotation.visibility import Fact
-from tableqa.sheets import guarded
+from tableqa.typesetting.report_tables import guarded
 
 MOST_ITEMS: Final = 20_000
 """Items that are exported at once: about two minutes of work."""

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.studying import definitions
 from annotation.studying.yaml_file import StudyError
-from tasks.common.definitions import NAME
+from tasks.shared.type_definitions import NAME
 
 MAX_LENGTH = 400_000
 

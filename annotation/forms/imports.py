@@ -14,15 +14,15 @@ from annotation.journeys import importing
 from annotation.refusals import Refused
 from annotation.terms.options import NamedTextsField
 from annotation.words import shown as shown_word
-from tableqa.json_text import read_json
+from tableqa.core.json_text import read_json
 from tableqa.readers import READERS, Mapped
-from tableqa.readers.detection import OWN
+from tableqa.readers.encoding_detection import SEVERAL_BYTES, SINGLE_BYTE
+from tableqa.readers.format_detection import OWN
 from tableqa.readers.header_rows import HEADER_ROWS
+from tableqa.readers.interface import Credit
 from tableqa.readers.labels import DUPLICATES
-from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE
 from tableqa.readers.own_data import OPTIONS, REQUIRED
 from tableqa.readers.preview import Preview
-from tableqa.readers.reader import Credit
 from tableqa.readers.reading_options import READING
 from tableqa.readers.text_form import ENCODING_NAMES
 

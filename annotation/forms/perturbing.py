@@ -12,7 +12,7 @@ from annotation.journeys import perturbing
 from annotation.models import Batch, Project, Source
 from annotation.terms.options import FilterField
 from tableqa.perturbations import PERTURBATIONS, SEEDS
-from tableqa.selection import KINDS
+from tableqa.perturbations.question_selection import KINDS
 
 
 class PerturbForm(forms.Form):

@@ -11,8 +11,8 @@ from django.utils.translation import gettext, gettext_lazy
 from annotation.forms.batches import source_in_words
 from annotation.models import Source
 from annotation.studying import templates
-from tableqa.guarded_yaml import MAX_BYTES
-from tableqa.readers.reader import START, ReaderError, check_is_text
+from tableqa.core.guarded_yaml import MAX_BYTES
+from tableqa.readers.interface import START, ReaderError, check_is_text
 
 
 class StudyForm(forms.Form):

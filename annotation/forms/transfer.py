@@ -10,11 +10,11 @@ from annotation.forms.imports import DuplicatesField, checked_upload
 from annotation.journeys import assigning, importing
 from annotation.transfer.mapping import MOST_VALUES, Column, ImportMapping, name_of
 from annotation.transfer.preview import Preview
-from tableqa.language import shown
+from tableqa.core.translation import shown
 from tableqa.readers.labels import DUPLICATES
-from tableqa.responses import TOOLS
-from tasks.common.fields import Choice, MultiChoice, Question
+from tableqa.readers.responses import TOOLS
 from tasks.contract import TaskType
+from tasks.shared.form_fields import Choice, MultiChoice, Question
 
 CREDIT = ("licence", "citation", "url")
 

@@ -1,10 +1,10 @@
 """How often people fool the models that look along: per person, kind, model and week, of a batch or of a project.
 
-Fooled is what `tableqa.verdicts` says by the newest gold answer: right on the original, wrong on what was submitted. Rates
-are of the submissions whose original the model gets right: nobody can fool it about the others, whose share stands beside.
-Verified is a fooled example that somebody else has answered blind with the answer that its maker gave. What simulated
-people did is not counted. In batches with help in crafting it is said whose words did it: a person's own, a machine's that
-a person handed in as they came, or a machine's that a person edited.
+Fooled is what `tableqa.scoring.verdicts` says by the newest gold answer: right on the original, wrong on what was
+submitted. Rates are of the submissions whose original the model gets right: nobody can fool it about the others, whose
+share stands beside. Verified is a fooled example that somebody else has answered blind with the answer that its maker
+gave. What simulated people did is not counted. In batches with help in crafting it is said whose words did it: a
+person's own, a machine's that a person handed in as they came, or a machine's that a person edited.
 """
 
 import zoneinfo
@@ -29,10 +29,10 @@ from annotation.models import Batch, Membership, Person, Project, Try, Verdict
 from annotation.visibility import Fact
 from annotation.work import reply_states
 from predictor.listing import STATES as STATES_OF_REPLIES
-from tableqa.answers import compare
-from tableqa.proportions import Proportion, proportion
-from tableqa.sheets import Cell, Column, Sheet, count, guarded, text
-from tableqa.verdicts import gold_of
+from tableqa.data.answers import compare
+from tableqa.scoring.verdicts import gold_of
+from tableqa.statistics.proportions import Proportion, proportion
+from tableqa.typesetting.report_tables import Cell, Column, Sheet, count, guarded, text
 
 AT_ONCE = 500
 """Rows that are looked at together."""

@@ -29,10 +29,11 @@ from annotation.models import (
     Try,
     Verdict,
 )
-from tableqa import likeness, medians
-from tableqa.proportions import Proportion, proportion
-from tasks.common.errors import ERRORS
+from tableqa.perturbations import similarity
+from tableqa.statistics import medians
+from tableqa.statistics.proportions import Proportion, proportion
 from tasks.contract import Report
+from tasks.shared.error_classes import ERRORS
 
 DRAWS = 50
 """Draws of equally many responses from both groups, by which their variety is compared."""
@@ -91,8 +92,8 @@ def made(batch: Batch) -> list[Made]:
                 helped=annotation.provenance.helped,
                 origin=annotation.provenance.origin,
                 seconds=annotation.active_seconds,
-                edits=likeness.edits(item.example, perturbed.example) if perturbed else frozenset(),
-                opening=likeness.opening(perturbed.example.question) if perturbed else "",
+                edits=similarity.edits(item.example, perturbed.example) if perturbed else frozenset(),
+                opening=similarity.opening(perturbed.example.question) if perturbed else "",
                 verdict=newest.verdict if newest else None,
                 accepted=annotation.pk in supported if assignment.item_id in adjudicated else None,
                 right_before=newest is not None and is_right_before(newest),
@@ -180,9 +181,9 @@ def variety(group: Sequence[Made], size: int) -> tuple[float | None, float | Non
         return round(fmean(values), 3) if values else None
 
     return (
-        mean(lambda draw: likeness.distinct(edit for row in draw for edit in sorted(row.edits))),
-        mean(lambda draw: likeness.distinct(row.opening for row in draw)),
-        mean(lambda draw: likeness.mean_distance([row.edits for row in draw])),
+        mean(lambda draw: similarity.distinct(edit for row in draw for edit in sorted(row.edits))),
+        mean(lambda draw: similarity.distinct(row.opening for row in draw)),
+        mean(lambda draw: similarity.mean_distance([row.edits for row in draw])),
     )
 
 

@@ -34,11 +34,11 @@ from annotation.models import (
 )
 from annotation.refusals import Refused, refuse
 from annotation.work import draws, lending
-from tableqa import likeness
-from tableqa.foreign_values import unstorable
-from tableqa.language import shown
-from tasks.common.errors import ERRORS
+from tableqa.core.foreign_values import unstorable
+from tableqa.core.translation import shown
+from tableqa.perturbations import similarity
 from tasks.contract import Invalid, Proposed, Proposing, TaskType
+from tasks.shared.error_classes import ERRORS
 
 RULES = "rules"
 MOST_TOLD = 4
@@ -90,8 +90,8 @@ def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
         made = task.perturb(item, task.restore(annotation.response["data"]))
         if made is not None:
             found = origin(
-                likeness.made(made.example),
-                likeness.pieces(item.example, made.example),
+                similarity.made(made.example),
+                similarity.pieces(item.example, made.example),
                 list(_shown(task, item, told)),
             )
     return Provenance.objects.create(
@@ -113,7 +113,7 @@ def _shown(task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling
             yield Shown(
                 telling.pk,
                 telling.proposal.digest,
-                likeness.pieces(item.example, example),
+                similarity.pieces(item.example, example),
                 handling is not None and handling.pk == newest,
             )
 

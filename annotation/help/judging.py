@@ -13,10 +13,11 @@ from django.utils.translation import gettext
 import tableqa
 import tasks.contract
 from predictor.protocol import PredictRequest
-from tableqa import programs, verdicts
-from tableqa.answers import accepted, alternatives_of, is_month_first
-from tableqa.canonical import digest
-from tableqa.scales import scale_of, with_scale
+from tableqa import programs
+from tableqa.core.canonical_json import digest
+from tableqa.data.answer_scales import scale_of, with_scale
+from tableqa.data.answers import accepted, alternatives_of, is_month_first
+from tableqa.scoring import verdicts
 from tasks.contract import Making, ModelInTheLoop, TaskType
 
 Raw = Mapping[str, Any]

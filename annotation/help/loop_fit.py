@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.utils.translation import gettext
 
 from annotation.models import Batch, Example, Source
-from tableqa.answers import are_sentences
+from tableqa.data.answers import are_sentences
 
 LOOKED_AT: Final = 200
 """Examples of a source whose answers say what kind of answers it has."""
@@ -16,7 +16,7 @@ def obstacle(entry: Mapping[str, Any] | None, sources: Collection[str]) -> str:
     """Why a model cannot be in the loop over sources with sentences as answers (names); "" where it can.
 
     `entry` is of PREDICTORS. A model with the protocol "predict" answers with values: cells, numbers, a short list. By
-    `tableqa.answers.compare` these are always wrong against a sentence. Language models ("chat") write sentences.
+    `tableqa.data.answers.compare` these are always wrong against a sentence. Language models ("chat") write sentences.
     """
     if not sources or entry is None or entry.get("protocol", "predict") != "predict":
         return ""

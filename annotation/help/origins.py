@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tableqa import likeness
-from tableqa.canonical import digest
+from tableqa.core.canonical_json import digest
+from tableqa.perturbations import similarity
 from tasks.contract import TaskType, response_data
 
 HUMAN, MACHINE, EDITED = "human", "machine", "machine_edited"
@@ -14,7 +14,7 @@ HUMAN, MACHINE, EDITED = "human", "machine", "machine_edited"
 def digest_of(task: TaskType, response: Any, perturbed: Any) -> str:
     """The digest of what a response makes, of its data for a task type that makes nothing; "" where it changes nothing."""
     if perturbed is not None:
-        return likeness.made(perturbed.example)
+        return similarity.made(perturbed.example)
     return "" if task.making else digest(response_data(response))
 
 
@@ -46,11 +46,11 @@ def origin(made: str, pieces: frozenset[str], shown: Sequence[Shown]) -> Origin:
     for one in shown:
         if one.made == made:
             return Origin(MACHINE, one.key, 1.0)
-    found = [(likeness.shared(pieces, one.pieces), one.took, one) for one in shown]
+    found = [(similarity.shared(pieces, one.pieces), one.took, one) for one in shown]
     likely = [
         (share, took, -place, one)
         for place, (share, took, one) in enumerate(found)
-        if share >= likeness.MUCH or (took and share)
+        if share >= similarity.MUCH or (took and share)
     ]
     if not likely:
         return Origin(HUMAN)

@@ -34,10 +34,10 @@ from predictor.client import PATIENT, Unanswered, connect, questions_at_once
 from predictor.configuration import STOP_AFTER, is_live, live_seconds
 from predictor.listing import Listed, ask_for_list, breaker_of
 from predictor.protocol import Options, Prediction, PredictRequest
-from tableqa import verdicts
-from tableqa.answers import alternatives_of, in_words
-from tableqa.foreign_values import unstorable
-from tableqa.language import Message, message, shown
+from tableqa.core.foreign_values import unstorable
+from tableqa.core.translation import Message, message, shown
+from tableqa.data.answers import alternatives_of, in_words
+from tableqa.scoring import verdicts
 from tasks.contract import Answering, ModelInTheLoop, TaskType
 
 State = Literal["answered", "waiting", "busy", "stale", "changed", "unavailable", "slow", "nothing", "none"]

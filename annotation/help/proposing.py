@@ -50,8 +50,8 @@ from annotation.work.crew import Crew
 from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.configuration import STOP_AFTER
 from predictor.usage import Call, Meter
-from tableqa.by_place import by_place
-from tableqa.canonical import canonical, digest, thaw
+from tableqa.core.canonical_json import canonical, digest, thaw
+from tableqa.data.positional_ids import by_place
 from tasks.contract import Invalid, Proposed, Proposing, Wanted
 
 TEMPERATURE = 0.7

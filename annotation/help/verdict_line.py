@@ -6,8 +6,8 @@ from typing import Literal
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.help.judging import Held, is_confirmed
-from tableqa import answers as gold_answers
-from tableqa import verdicts
+from tableqa.data import answers as gold_answers
+from tableqa.scoring import verdicts
 
 Part = tuple[Literal["verdict", "answer", "expected", "confidence", "verified", "unverified"], str]
 

@@ -47,10 +47,9 @@ from annotation.refusals import Refused, refuse, require_storable
 from annotation.roles import Permission, permissions
 from annotation.terms.adjudication import listed_reasons
 from annotation.work import draws, left_over, lineage, places, resolutions, retracting, revisions
-from tableqa.canonical import canonical
-from tableqa.language import joined, message, shown
-from tasks import resolving
-from tasks.contract import Accepted, Invalid, OneMore, Resolution, TaskType, task_types
+from tableqa.core.canonical_json import canonical
+from tableqa.core.translation import joined, message, shown
+from tasks.contract import Accepted, Invalid, OneMore, Resolution, TaskType, decision_rules, task_types
 from tasks.contract import Item as PlainItem
 from tasks.contract import Outcome as Resolved
 
@@ -229,8 +228,8 @@ def change_rule(*, batch: Batch, rule: object, by: Person, now: datetime) -> Job
 def checked_rule(batch: Batch, rule: object) -> dict[str, Any]:
     """A rule as the batch would keep it. Raises Refused (invalid_request) for what is no rule of this kind."""
     try:
-        checked = resolving.check(batch.task(), rule, overlap=batch.overlap)
-    except resolving.BadRule as bad:
+        checked = decision_rules.check(batch.task(), rule, overlap=batch.overlap)
+    except decision_rules.BadRule as bad:
         refuse("invalid_request", str(bad))
     return checked
 
@@ -255,7 +254,7 @@ def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[
     for item in waiting(batch).select_related("example__stored_table")[:most]:
         task, plain = batch.task(), item.plain()
         responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
-        resolution = resolving.resolve(task, rule, responses, plain)
+        resolution = decision_rules.resolve(task, rule, responses, plain)
         name = {Accepted: "accepted", OneMore: "one_more"}.get(type(resolution), "adjudication")
         found[name] += 1
     return found
@@ -292,7 +291,7 @@ def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
         annotations = _annotations(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(annotation.response or {}, plain) for annotation in annotations]
-        resolution = resolving.resolve(task, item.batch.resolve, responses, plain)
+        resolution = decision_rules.resolve(task, item.batch.resolve, responses, plain)
         if not complete and not (isinstance(resolution, Accepted) and _all_planned_came(item)):
             _ask(item, _lacking(item, NOBODY_CAME), now)
             return True
@@ -866,7 +865,9 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
         left_over.drop_free(item)
         task, plain = item.batch.task(), item.plain()
         responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
-        if all_came and isinstance(resolving.resolve(task, item.batch.resolve, responses, plain), Accepted):
+        if all_came and isinstance(
+            decision_rules.resolve(task, item.batch.resolve, responses, plain), Accepted
+        ):
             Item.objects.filter(pk=item.pk).update(due_at=now)
             return True
         _ask(item, reason, now, weight=_weight(item, task, plain, responses), before="open")
@@ -921,7 +922,7 @@ def _weight(item: Item, task: TaskType, plain: PlainItem, responses: Sequence[An
         )
         followers += len(batches)
     hangs = followers + (item.batch.closed_at is not None)
-    return round((0.5 + resolving.apart(task, responses, plain)) * (1 + hangs), 4)
+    return round((0.5 + decision_rules.apart(task, responses, plain)) * (1 + hangs), 4)
 
 
 def _annotations(item: Item) -> list[Annotation]:

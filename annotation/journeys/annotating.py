@@ -34,7 +34,7 @@ from annotation.quality import consenting, inquiring, qualifying
 from annotation.refusals import Refused, refuse, require_storable
 from annotation.work import gates, places, queue, revisions, submissions, tallies, withdrawing
 from annotation.work.gates import asks
-from tableqa.foreign_values import unstorable
+from tableqa.core.foreign_values import unstorable
 from tasks.contract import Invalid, Making, Problem
 
 State = Assignment.State

@@ -38,9 +38,9 @@ from annotation.refusals import Refused, refuse, require_storable
 from annotation.terms import check
 from annotation.work import left_over, lending, lineage, places, queue, revisions, shares, strategies, tallies
 from annotation.written_pages import HiddenPages
-from tableqa.canonical import digest
-from tasks.common.defined import DefinedTask
+from tableqa.core.canonical_json import digest
 from tasks.contract import Preparing, TaskType, task_type
+from tasks.shared.defined_types import DefinedTask
 
 OF = {
     "originals": ExampleQuerySet.originals,

@@ -26,7 +26,7 @@ from annotation.terms import ANY_TIME, TERMS, UNTIL_DECIDED, changeable, check_c
 from annotation.work import lineage, shares
 from annotation.work.places import due_at, lock_items, set_overlap, undecided, waiting_below
 from annotation.work.withdrawing import UNDO_WINDOW
-from tableqa.canonical import digest
+from tableqa.core.canonical_json import digest
 
 
 def differences(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) -> dict[str, Any]:

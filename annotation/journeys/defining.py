@@ -13,10 +13,9 @@ from annotation.models import Annotation, Batch, Gold, LabelImport, Person, Proj
 from annotation.quality import guidance
 from annotation.refusals import refuse, require_storable
 from annotation.work.places import lock_batches, lock_items
-from tasks import resolving
-from tasks.common.defined import DefinedTask, task_of
-from tasks.common.definitions import BadDefinition, name_faults, new_faults
-from tasks.contract import task_types
+from tasks.contract import decision_rules, task_types
+from tasks.shared.defined_types import DefinedTask, task_of
+from tasks.shared.type_definitions import BadDefinition, name_faults, new_faults
 
 MAX_NAMES = 10
 """Batches that one message names."""
@@ -187,7 +186,7 @@ def _take(row: TaskTypeDefinition) -> None:
 
 def _fits(task: DefinedTask, batch: Batch) -> bool:
     try:
-        resolving.check(task, batch.resolve)
-    except resolving.BadRule:
+        decision_rules.check(task, batch.resolve)
+    except decision_rules.BadRule:
         return False
     return True

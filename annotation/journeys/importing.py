@@ -24,12 +24,12 @@ from annotation.models import Example, Job, Person, Project, Source, StoredTable
 from annotation.refusals import refuse, refuse_as, require_storable
 from annotation.work import continued_sources, previewing
 from annotation.written_pages import HiddenPages, Progress, apart, clear_abandoned
-from tableqa.dataclass_json import to_json
-from tableqa.language import grouped, phrase, reason_of, sentence
+from tableqa.core.translation import grouped, phrase, reason_of, sentence
+from tableqa.data.typed_json import to_json
 from tableqa.readers import READERS
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, read_all, reader_with_fields
-from tableqa.readers.losses import columns_of, losses
-from tableqa.readers.reader import Credit, Tolerant
+from tableqa.readers.interface import Credit, Tolerant
+from tableqa.readers.omissions import columns_of, losses
 from tableqa.readers.rejections import FORMS, one_sentence
 from tableqa.readers.report import Report
 from tableqa.readers.split_names import split_in_name

@@ -37,8 +37,8 @@ from annotation.work import lineage
 from annotation.work.places import chunks
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts, count
 from tableqa.perturbations.instances import NOTHING_DRAWN, instance_id
-from tableqa.selection import KINDS, RULES, Kind, Rules, SelectionError
-from tableqa.selection import select as selected
+from tableqa.perturbations.question_selection import KINDS, RULES, Kind, Rules, SelectionError
+from tableqa.perturbations.question_selection import select as selected
 from tasks.contract import task_types
 
 ROWS = 100
@@ -63,8 +63,8 @@ def plan_run(
 ) -> PerturbationRun:
     """A run over the sources (none named: all that are ready). The same run that did not finish is taken up again.
 
-    `select` takes extraction or reasoning questions by FREB-TQA's `rules` (`tableqa.selection`); `decided` those
-    with an accepted response now, written TASK_TYPE.FIELD=VALUE (`filter_example`). A run that a batch feeds
+    `select` takes extraction or reasoning questions by FREB-TQA's `rules` (`tableqa.perturbations.question_selection`);
+    `decided` those with an accepted response now, written TASK_TYPE.FIELD=VALUE (`filter_example`). A run that a batch feeds
     (`feeds_from`) takes those originals that the batch accepts with such an outcome (`feeds_when`,
     `lineage.goes_on`), as it decides them; it is finished once the batch is closed and everything in it decided.
     Raises Refused(invalid_request).

@@ -44,9 +44,9 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.methods import Study
 from annotation.releases.raw_records import PURPOSES, excluded
 from annotation.releases.release_files import FORMATS
-from tableqa.canonical import digest
+from tableqa.core.canonical_json import digest
+from tableqa.core.release_rules import RULES
 from tableqa.perturbations import PERTURBATIONS
-from tableqa.release_rules import RULES
 
 Record = dict[str, Any]
 LONGEST_NAME = 80

@@ -51,8 +51,9 @@ class Decision(models.Model):
     """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable,
     but the adjudicator who made it may undo it while nothing rests on it (`annotation.work.retracting`).
 
-    `rule` is what decided it where no person did, in place of the kind's own (`tasks.resolving`); None where that did.
-    An adjudicator may give a `listed_reason`, one of the batch's reasons with a key (None: none), and a `note`, a free text.
+    `rule` is what decided it where no person did, in place of the kind's own (`tasks.contract.decision_rules`); None
+    where that did. An adjudicator may give a `listed_reason`, one of the batch's reasons with a key (None: none), and a
+    `note`, a free text.
     """
 
     class Kind(models.TextChoices):

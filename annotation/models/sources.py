@@ -88,7 +88,7 @@ class StoredTable(models.Model):
         return self.digest[:12]
 
     def table(self) -> tableqa.Table:
-        from tableqa.tables import Table
+        from tableqa.data.tables import Table
 
         return Table.from_dict(self.content)
 
@@ -170,13 +170,13 @@ class Example(models.Model):
     @property
     def gold(self) -> tuple[str, ...]:
         """The answers with their other forms."""
-        from tableqa.answers import with_alternatives
+        from tableqa.data.answers import with_alternatives
 
         return with_alternatives(self.answers, self.more.get("alternatives", ()))
 
     def example(self, table: tableqa.Table | None = None) -> tableqa.Example:
         """The plain example that task types, checks and exports work on. `table` is its table, where the caller has it."""
-        from tableqa import examples
+        from tableqa.data import examples
 
         if table is None:
             table = self.table()

@@ -9,7 +9,7 @@ from django.db import models
 from annotation.models.people import Person, Project
 
 if TYPE_CHECKING:
-    from tasks.common.defined import DefinedTask
+    from tasks.shared.defined_types import DefinedTask
 
 
 class TaskTypeDefinition(models.Model):
@@ -32,6 +32,6 @@ class TaskTypeDefinition(models.Model):
 
     def task(self) -> DefinedTask:
         """The task type of this version."""
-        from tasks.common.defined import task_of
+        from tasks.shared.defined_types import task_of
 
         return task_of(self.name, self.data, self.number)

@@ -19,7 +19,7 @@ from django.db.models import Q, QuerySet
 from annotation import words
 from annotation.models import Batch, CrowdEntry, Event, Membership, Person, Project
 from annotation.money import costs, ledger
-from tableqa import sheets
+from tableqa.typesetting import report_tables
 
 
 def rate(pay: Mapping[str, Any]) -> str:
@@ -240,7 +240,7 @@ PAYMENTS = (
 )
 
 
-def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
+def sheet(project: Project, period: Period = ALWAYS) -> report_tables.Sheet:
     """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform stand in it."""
     by_member = by_person(shares(project, period))
     members = {
@@ -249,22 +249,25 @@ def sheet(project: Project, period: Period = ALWAYS) -> sheets.Sheet:
     }
     ids = dict(CrowdEntry.objects.filter(person__in=by_member).values_list("person_id", "external_id"))
     numeric = {"items", "skipped", "amount", *HOURS}
-    columns = tuple(sheets.Column(name, numeric=name in numeric) for name in PAYMENTS)
+    columns = tuple(report_tables.Column(name, numeric=name in numeric) for name in PAYMENTS)
     rows = [
         (
-            sheets.Cell(member.person.name),
-            sheets.Cell(member.pseudonym),
-            sheets.Cell(ids.get(member.person_id, "")),
-            sheets.Cell(share.batch.name),
-            sheets.Cell(share.batch.task_type),
-            sheets.count(share.items),
-            sheets.count(share.skipped),
-            *(sheets.Cell(f"{seconds / 3600:.3f}") for seconds in (*share.by_kind.values(), share.seconds)),
-            sheets.Cell(rate(share.pay)),
-            sheets.Cell("" if share.amount is None else str(share.amount)),
-            sheets.Cell(share.currency),
+            report_tables.Cell(member.person.name),
+            report_tables.Cell(member.pseudonym),
+            report_tables.Cell(ids.get(member.person_id, "")),
+            report_tables.Cell(share.batch.name),
+            report_tables.Cell(share.batch.task_type),
+            report_tables.count(share.items),
+            report_tables.count(share.skipped),
+            *(
+                report_tables.Cell(f"{seconds / 3600:.3f}")
+                for seconds in (*share.by_kind.values(), share.seconds)
+            ),
+            report_tables.Cell(rate(share.pay)),
+            report_tables.Cell("" if share.amount is None else str(share.amount)),
+            report_tables.Cell(share.currency),
         )
         for member in sorted(members.values(), key=lambda one: (one.person.name, one.pk))
         for share in by_member[member.person_id]
     ]
-    return sheets.Sheet("payments", f"Payments of {project.name}", columns, tuple(rows))
+    return report_tables.Sheet("payments", f"Payments of {project.name}", columns, tuple(rows))

@@ -6,9 +6,9 @@ from typing import Any, Final
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from tableqa import Table
-from tableqa.executable import in_words as program_in_words
 from tableqa.operations import OperationError, describe, from_list
 from tableqa.programs import ProgramError
+from tableqa.programs.executable_answers import in_words as program_in_words
 from tasks.contract import Field, Item, TaskType
 
 NAMES: Final[Mapping[str, str]] = {
@@ -82,7 +82,7 @@ def _text(spec: Field, value: Any, table: Table) -> str:
 
 
 def _titles(spec: Field) -> dict[str, str]:
-    """The titles of the options by their value: of a declared question (`tasks.common.fields`), else of the choices."""
+    """The titles of the options by their value: of a declared question (`tasks.shared.form_fields`), else of the choices."""
     options = getattr(spec, "options", ())
     return {option.value: option.title or option.value for option in options} or dict(spec.choices)
 

@@ -53,7 +53,7 @@ from annotation.refusals import refuse
 from annotation.roles import Permission
 from annotation.terms import TERMS, limits
 from annotation.visibility import Fact, Sight
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
 
 SHORT: Final = 80
 """Characters of a question in the log."""

@@ -1,4 +1,4 @@
-"""Agreement of a batch: which responses enter, by which measures. The arithmetic is `tableqa.agreement`.
+"""Agreement of a batch: which responses enter, by which measures. The arithmetic is `tableqa.agreement.coefficients`.
 
 The same function (`Tally.figure`) serves the pages, the command, the release and `verify_release`, so that they cannot
 differ: which responses stand together on how many items in, figures out. Decisions never enter, nor do added places, nor
@@ -19,11 +19,11 @@ from django.db.models.functions import Coalesce
 from annotation.models import Assignment, Batch, Item, SentBack
 from annotation.models import Tally as Counts
 from annotation.quality import patterns
-from tableqa.agreement import Agreement, from_patterns, influence_of_patterns, over_clusters
-from tableqa.bootstrap import Bootstrap
-from tableqa.label_agreement import LabelFigures, Share
-from tableqa.needed import Basis, basis
-from tableqa.zero_width import honest_interval
+from tableqa.agreement.coefficients import Agreement, from_patterns, influence_of_patterns, over_clusters
+from tableqa.agreement.label_figures import LabelFigures, Share
+from tableqa.agreement.sample_size import Basis, basis
+from tableqa.statistics.bootstrap import Bootstrap
+from tableqa.statistics.zero_width_intervals import honest_interval
 from tasks.contract import Measure, TaskType
 
 REPLICATES = 1_000
@@ -143,27 +143,27 @@ class Tally:
         if not self.clusters or statistic == "cohen_kappa":
             return found
         if self.measure.level == "cells":
-            from tableqa import cell_sets
+            from tableqa.agreement import cell_sets
 
             return cell_sets.over_clusters(found, self.clusters, _distance(statistic))
         if self.measure.level == "edits":
-            from tableqa import edit_agreement
+            from tableqa.agreement import edits
 
             used = self._used()
             together = [[_edits_of(one, used) for one in cluster] for cluster in self.clusters.elements()]
-            return edit_agreement.over_clusters(found, together, _distance(statistic))
+            return edits.over_clusters(found, together, _distance(statistic))
         if (rank := _RANK_MEASURES.get(statistic)) is not None:
-            from tableqa import rank_agreement
+            from tableqa.agreement import rankings
 
             ranked = Counter[Any]()
             for cluster, count in self.clusters.items():
-                ranked[tuple(map(rank_agreement.pattern_of, cluster))] += count
-            return rank_agreement.over_clusters(found, ranked, rank)
+                ranked[tuple(map(rankings.pattern_of, cluster))] += count
+            return rankings.over_clusters(found, ranked, rank)
         return over_clusters(found, self.clusters, statistic, order=self.order(statistic))
 
     def _over_units(self, statistic: str) -> Agreement:
         if self.measure.level == "cells":
-            from tableqa.cell_sets import from_patterns as of_cells
+            from tableqa.agreement.cell_sets import from_patterns as of_cells
 
             return of_cells(
                 self.patterns,
@@ -173,17 +173,17 @@ class Tally:
                 seed=SEED,
             )
         if self.measure.level == "edits":
-            from tableqa.edit_agreement import edit_agreement
+            from tableqa.agreement.edits import edit_agreement
 
             found = edit_agreement(self._edits(), _distance(statistic), replicates=REPLICATES, seed=SEED)
             return replace(found, raters=len(self.raters))
         if (rank := _RANK_MEASURES.get(statistic)) is not None:
-            from tableqa.rank_agreement import from_patterns as of_ranks
+            from tableqa.agreement.rankings import from_patterns as of_ranks
 
             raters = len(self.raters)
             return of_ranks(self._rankings(), rank, raters=raters, replicates=REPLICATES, seed=SEED)
         if statistic == "cohen_kappa":
-            from tableqa.pairwise import cohen_of_counts
+            from tableqa.agreement.pairs import cohen_of_counts
 
             both = {pattern: count for pattern, count in self.patterns.items() if len(pattern) == 2}
             return cohen_of_counts(both, raters=len(self.raters), replicates=REPLICATES, seed=SEED)
@@ -200,15 +200,15 @@ class Tally:
     def basis(self, statistic: str) -> Basis:
         """What is to be known for saying how many more items an interval needs."""
         if self.measure.level == "cells":
-            from tableqa.cell_sets import influence as of_cells
+            from tableqa.agreement.cell_sets import influence as of_cells
 
             moved = of_cells(self.patterns, _distance(statistic))
         elif self.measure.level == "edits":
-            from tableqa.edit_agreement import influence as of_edits
+            from tableqa.agreement.edits import influence as of_edits
 
             moved = of_edits(self._edits(), _distance(statistic))
         elif (rank := _RANK_MEASURES.get(statistic)) is not None:
-            from tableqa.rank_agreement import influence as of_ranks
+            from tableqa.agreement.rankings import influence as of_ranks
 
             moved = of_ranks(self._rankings(), rank)
         else:
@@ -232,7 +232,7 @@ class Tally:
         return [_edits_of(one, used) for one in self.patterns.elements()]
 
     def _rankings(self) -> Counter[Any]:
-        from tableqa.rank_agreement import pattern_of
+        from tableqa.agreement.rankings import pattern_of
 
         rankings = Counter[Any]()
         for pattern, count in self.patterns.items():
@@ -244,7 +244,7 @@ class Tally:
 
 
 def _edits_of(pattern: Any, used: Sequence[str]) -> tuple[int, Sequence[Any]]:
-    from tableqa.edit_agreement import places_of
+    from tableqa.agreement.edits import places_of
 
     shape, sets, _ = pattern
     return max(places_of(shape, used), *map(len, sets), 0), sets
@@ -279,7 +279,7 @@ def wants_shapes(task: TaskType, overlap: int = 1) -> bool:
 
 
 def named(measure: Measure) -> list[str]:
-    """The statistics of a measure under the names of `tableqa.agreement`: the kind's own, then those of its level.
+    """The statistics of a measure under the names of `agreement.coefficients`: the kind's own, then those of its level.
 
     AC1 depends on how many categories there could be: it is given where the measure names them.
     """
@@ -292,11 +292,11 @@ def _pattern(
     measure: Measure, given: tuple[Any, ...], item: str, shapes: Mapping[str, tuple[int, int]]
 ) -> Any:
     if measure.level == "cells":
-        from tableqa.cell_sets import pattern_of
+        from tableqa.agreement.cell_sets import pattern_of
 
         return pattern_of(shapes[item], given, item)
     if measure.level == "edits":
-        from tableqa.edit_agreement import edits_of
+        from tableqa.agreement.edits import edits_of
 
         names = frozenset(operation.to_dict()["op"] for operations in given for operation in operations)
         return shapes[item], tuple(map(edits_of, given)), names
@@ -312,7 +312,7 @@ _RANK_MEASURES: Final[Mapping[str, Literal["kendall_w", "mean_spearman"]]] = {
     "kendall_w": "kendall_w",
     "mean_spearman": "mean_spearman",
 }
-"""Statistics of `tableqa.rank_agreement`."""
+"""Statistics of `tableqa.agreement.rankings`."""
 
 
 def _distance(statistic: str) -> Literal["jaccard", "masi"]:
@@ -655,7 +655,7 @@ def distribution(tally: Tally) -> list[dict[str, Any]] | None:
 def _of_labels(tally: Tally) -> list[LabelFigures] | None:
     if tally.measure.level not in ("nominal", "ordinal"):
         return None
-    from tableqa.label_agreement import of_patterns
+    from tableqa.agreement.label_figures import of_patterns
 
     figures = of_patterns(tally.patterns, order=tally.measure.order, bootstrap=Bootstrap(REPLICATES, SEED))
     return figures if 1 < len(figures) <= FEW_LABELS else None
@@ -684,7 +684,7 @@ def confusion(tally: Tally) -> dict[str, Any] | None:
     labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
     if not 1 < len(labels) <= FEW_LABELS:
         return None
-    from tableqa.label_agreement import pair_shares
+    from tableqa.agreement.label_figures import pair_shares
 
     shares = pair_shares(tally.patterns, labels, Bootstrap(REPLICATES, SEED))
     return {

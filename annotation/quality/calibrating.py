@@ -12,7 +12,7 @@ from annotation import events
 from annotation.models import Assignment, Batch, Gold, Item, Person
 from annotation.quality.agreement import measures_of, stored
 from annotation.refusals import refuse, require_storable
-from tableqa.edit_agreement import edits_of
+from tableqa.agreement.edits import edits_of
 from tableqa.operations import OperationError, normalise
 from tasks.contract import Item as PlainItem
 from tasks.contract import Measure, TaskType, response_data

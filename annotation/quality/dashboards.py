@@ -21,10 +21,16 @@ from django.utils.translation import gettext
 from annotation.models import Assignment, Batch, Decision, Example, Item
 from annotation.money import costs, ledger, paying
 from annotation.quality import agreement
-from tableqa.clustered import mean_over
-from tableqa.monitors import concentration, edit_sizes, openings, places, templates
-from tableqa.proportions import Proportion, proportion
-from tableqa.tables import Table
+from tableqa.data.tables import Table
+from tableqa.quality_control.annotation_artifacts import (
+    concentration,
+    edit_sizes,
+    openings,
+    places,
+    templates,
+)
+from tableqa.statistics.clustered_intervals import mean_over
+from tableqa.statistics.proportions import Proportion, proportion
 from tasks.contract import TaskType
 
 LOOKED_AT = 5_000

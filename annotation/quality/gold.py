@@ -35,8 +35,8 @@ from annotation.models import (
 from annotation.quality.agreement import stored
 from annotation.refusals import refuse, require_storable
 from annotation.work import draws, lineage, queue
-from tableqa.foreign_values import normal
-from tableqa.proportions import Proportion, proportion
+from tableqa.core.foreign_values import normal
+from tableqa.statistics.proportions import Proportion, proportion
 from tasks.contract import Invalid, TaskType
 from tasks.contract import Item as PlainItem
 

@@ -19,7 +19,7 @@ from annotation.models import Batch, Example, Gold, Job, Person, Upload
 from annotation.quality import gold
 from annotation.refusals import Refused, refuse, refuse_as
 from annotation.written_pages import Pages
-from tableqa.dataclass_json import to_json
+from tableqa.data.typed_json import to_json
 from tableqa.readers.gold_answers import GoldAnswer
 from tableqa.readers.ingestion import Rows
 from tableqa.readers.rejections import MOST_DESCRIBED, Problem, one_sentence

@@ -13,7 +13,7 @@ from typing import Any
 from annotation.models import Batch, Decision, Outcome
 from annotation.quality import agreement
 from annotation.quality.quality import submissions
-from tableqa.clustered import median_over, proportion_over
+from tableqa.statistics.clustered_intervals import median_over, proportion_over
 from tasks.contract import Measure, TaskType
 
 MOST_LISTED = 200

@@ -1,8 +1,8 @@
 """Which responses stand together on an item, and on how many items: counted by the database.
 
-Agreement on labels depends on an item only through the responses that it got (`tableqa.agreement`), and there are few such
-patterns however many items. So the database groups items by what was said of them and gives one item for each pattern;
-Python reads the responses of that item alone.
+Agreement on labels depends on an item only through the responses that it got (`tableqa.agreement.coefficients`), and
+there are few such patterns however many items. So the database groups items by what was said of them and gives one item
+for each pattern; Python reads the responses of that item alone.
 
 What was said stands as a number beside each submission (`Assignment.said`). Items with as many responses, the same least,
 the same greatest and the same sum of these numbers are one pattern. An item with a submission that an adjudicator had sent

@@ -13,7 +13,7 @@ from annotation.models import Assignment, Batch, Exclusion, Item, Membership, Pe
 from annotation.quality import gold
 from annotation.refusals import refuse
 from annotation.work import gates
-from tableqa.proportions import Proportion
+from tableqa.statistics.proportions import Proportion
 
 State = Assignment.State
 

@@ -15,9 +15,9 @@ from django.utils.translation import gettext_noop
 
 from annotation.models import Assignment, Batch, Tally
 from annotation.quality import agreement, gold
-from tableqa.clustered import mean_over
-from tableqa.habits import Habit, always_the_same, copy_paste, sped_up, too_fast
-from tableqa.order_statistics import median_interval
+from tableqa.quality_control.careless_responding import Habit, always_the_same, copy_paste, sped_up, too_fast
+from tableqa.statistics.clustered_intervals import mean_over
+from tableqa.statistics.median_intervals import median_interval
 from tasks.contract import TaskType
 from tasks.pace import least_seconds
 
@@ -61,7 +61,7 @@ def report(batch: Batch) -> dict[str, Any]:
 
     `people` maps a key to counts, median seconds of active time and items per hour with the ends of their intervals (null
     without one), gold (right, judged), habits, and skip reasons; `measure` is the one whose labels the habits are about;
-    `reliability` holds for each measure on few labels what `tableqa.dawid_skene` says of the labels alone.
+    `reliability` holds for each measure on few labels what `tableqa.agreement.dawid_skene` says of the labels alone.
     """
     task = batch.task()
     measures = [
@@ -146,7 +146,8 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
 
 
 def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, list[Habit]]:
-    """What `tableqa.habits` says of everybody, each beside all the others; `floor`: seconds in which nobody can answer."""
+    """What `tableqa.quality_control.careless_responding` says of everybody, each beside all the others; `floor`: seconds
+    in which nobody can answer."""
     times = {person: one.seconds for person, one in worked.items()}
     texts = {person: list(one.texts.values()) for person, one in worked.items()}
     given = {person: Counter(one.labels) for person, one in worked.items()}
@@ -187,11 +188,11 @@ def _thinned(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
 def reliability(
     name: str, rows: Sequence[tuple[str, str, Hashable]], order: Sequence[Hashable]
 ) -> dict[str, Any] | None:
-    """What the labels of a measure say about each annotator who belongs to a linked triple (`tableqa.dawid_skene`).
+    """What the labels of a measure say about each annotator who belongs to a linked triple (`agreement.dawid_skene`).
 
     None without any such triple, without two different labels, and for too many of them.
     """
-    from tableqa.dawid_skene import dawid_skene, linked_triples
+    from tableqa.agreement.dawid_skene import dawid_skene, linked_triples
 
     used = {label for _, _, label in rows}
     if not linked_triples(rows) or not 1 < len(used) <= agreement.FEW_LABELS:

@@ -24,7 +24,7 @@ from annotation import events, jobs
 from annotation.database import failures
 from annotation.models import Batch, Event, Job, Membership, Project, Snapshot, Tally
 from annotation.quality import agreement, dashboards, label_texts, learning, quality, reporting
-from tableqa.language import message
+from tableqa.core.translation import message
 
 log = logging.getLogger(__name__)
 

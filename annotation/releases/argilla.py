@@ -15,11 +15,11 @@ from annotation.releases.exporting import RESPONSE, items_of, origin_of, source_
 from annotation.releases.raw_records import Raw, decision_of
 from annotation.releases.release_files import read_manifest
 from annotation.releases.task_records import task_of_record
-from tableqa.answers import in_words
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
+from tableqa.data.answers import in_words
 from tableqa.serialisations import SERIALISATIONS
-from tasks.common.fields import Choice, MultiChoice, Rank, Scale
 from tasks.contract import Field, TaskType
+from tasks.shared.form_fields import Choice, MultiChoice, Rank, Scale
 
 Record = dict[str, Any]
 LOSES: Final = (

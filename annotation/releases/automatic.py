@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tableqa
-from tableqa.evidence import CellRef, evidence
 from tableqa.perturbations import PERTURBATIONS, Instance, instances
 from tableqa.perturbations.instances import NOTHING_DRAWN, instance_id
-from tableqa.predictions import UNPERTURBED
+from tableqa.programs.evidence import CellRef, evidence
+from tableqa.scoring.predictions import UNPERTURBED
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
 from tableqa.writers.robut import robut_record

@@ -20,16 +20,16 @@ from annotation.releases.open_files import OpenFiles
 from annotation.releases.part_three import PartThree
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, TRAINING, Raw
 from annotation.releases.record_files import records
-from tableqa.by_place import by_place
-from tableqa.canonical import Worded, canonical
-from tableqa.mixing import Part
-from tableqa.on_disk import Shelf
+from tableqa.core.canonical_json import Worded, canonical
+from tableqa.core.disk_collections import Shelf
+from tableqa.data.positional_ids import by_place
 from tableqa.perturbations import Counts, count
-from tableqa.writers import hub, whole
+from tableqa.perturbations.mixes import Part
+from tableqa.writers import hub, whole_examples
 from tasks.contract import Invalid, Item, TaskType, task_types
 
 RAW = (SOURCES, ANNOTATIONS, DECISIONS)
-FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole.FORMATS)
+FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole_examples.FORMATS)
 TRIES = "tries.jsonl"
 """What models in the loop answered, where there were any."""
 RECORDS = frozenset((*RAW, TRIES, automatic.LINES, provenances.PROPOSALS))
@@ -265,15 +265,15 @@ def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]
 
 def _examples_whole(raw: Raw, format: str) -> Iterator[Export]:
     """What each example of the release gives, in the formats that take examples whatever made them."""
-    if format in whole.FORMATS:
+    if format in whole_examples.FORMATS:
         for line in _every_example(raw):
             configs, source = raw.rules >= _RULES_OF_CONFIGS, line.source["name"]
-            for part, record in whole.records(format, line, configs=configs):
+            for part, record in whole_examples.records(format, line, configs=configs):
                 path = part if part.endswith(".jsonl") else _path(part, raw, source, format)
                 yield Export(path, record, source, line.example.id)
 
 
-def _every_example(raw: Raw) -> Iterator[whole.Line]:
+def _every_example(raw: Raw) -> Iterator[whole_examples.Line]:
     """Originals, then what people made of them, then what programs did, one at a time."""
 
     def decided(key: tuple[str, str]) -> list[dict[str, Any]]:
@@ -283,11 +283,11 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
 
     for key in raw.originals:
         example = raw.example(*key)
-        yield whole.Line(raw.sources[key[0]], example, decided=decided(key))
+        yield whole_examples.Line(raw.sources[key[0]], example, decided=decided(key))
     for key, record in raw.derived.items():
         if key in raw.excluded:
             continue
-        yield whole.Line(
+        yield whole_examples.Line(
             raw.sources[key[0]],
             by_place(raw.example(*key)),
             original=record["parent"],
@@ -300,7 +300,7 @@ def _every_example(raw: Raw) -> Iterator[whole.Line]:
         if "digest" in line and (line["source"], automatic.id_of(line)) not in raw.excluded:
             instance = automatic.again(line, original)
             example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
-            yield whole.Line(
+            yield whole_examples.Line(
                 raw.sources[line["source"]],
                 example,
                 original=original.id,

@@ -16,9 +16,9 @@ from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.record_files import MOST_BYTES
 from annotation.releases.release_files import MALFORMED, MANIFEST, TRIES, Difference
 from annotation.releases.task_records import task_of_record
-from tableqa.foreign_values import printable_in, unstorable
-from tableqa.json_text import check_depth
-from tableqa.language import Translated
+from tableqa.core.foreign_values import printable_in, unstorable
+from tableqa.core.json_text import check_depth
+from tableqa.core.translation import Translated
 from tableqa.readers.archive import unpacked
 from tableqa.readers.ingestion import ReadRequest
 from tasks.contract import task_types

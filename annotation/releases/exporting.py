@@ -15,11 +15,11 @@ from annotation.releases.provenances import PROPOSALS
 from annotation.releases.raw_records import Raw, decision_of, record_at
 from annotation.releases.record_files import placed, records
 from annotation.releases.task_records import definition_of, task_of_record
-from tableqa.answers import alternatives_of
-from tableqa.canonical import canonical
-from tableqa.sheets import guarded
-from tasks.common.fields import AnswerChoice, AnswerMultiChoice, AnswerRank
+from tableqa.core.canonical_json import canonical
+from tableqa.data.answers import alternatives_of
+from tableqa.typesetting.report_tables import guarded
 from tasks.contract import Field, TaskType
+from tasks.shared.form_fields import AnswerChoice, AnswerMultiChoice, AnswerRank
 
 Record = dict[str, Any]
 FORMS: Final = ("csv", "xlsx", "label_studio")

@@ -14,10 +14,10 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.part_three import FOLDER as PART_THREE
 from annotation.releases.raw_records import Raw
 from annotation.releases.record_files import records
-from tableqa.evaluation import ORIGINAL
-from tableqa.predictions import EvaluationError, read_predictions
-from tableqa.release_rules import under
-from tableqa.writers import whole
+from tableqa.core.release_rules import under
+from tableqa.scoring.evaluation import ORIGINAL
+from tableqa.scoring.predictions import EvaluationError, read_predictions
+from tableqa.writers import whole_examples
 from tableqa.writers.robut import robut_id
 
 WITHOUT_GOLD = "lftqa"
@@ -55,11 +55,13 @@ class Benchmark:
         chosen = with_gold(formats or released)
         mix = manifest.mix if chosen & set(mixing.FORMATS) else None
         self.mix: int | None = mix["seed"] if mix else None
-        self._holds_all = bool(chosen & {"askew", *whole.FORMATS})
+        self._holds_all = bool(chosen & {"askew", *whole_examples.FORMATS})
         self._examples: set[tuple[str, str]] = set()
         self.names: dict[Any, str | None] = {}
         own_ids = (
-            {"askew", *whole.FORMATS} if raw.rules >= benchmark_files.RULES_OF_OWN_IDS else set(whole.FORMATS)
+            {"askew", *whole_examples.FORMATS}
+            if raw.rules >= benchmark_files.RULES_OF_OWN_IDS
+            else set(whole_examples.FORMATS)
         )
         with under(raw.rules):
             for format in chosen - own_ids:

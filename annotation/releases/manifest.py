@@ -21,7 +21,7 @@ from annotation.releases import mixing
 from annotation.releases.benchmark_files import FORMATS, is_benchmark, mixed, perturbed_counts
 from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
-from tableqa.release_rules import RULES
+from tableqa.core.release_rules import RULES
 
 Record = dict[str, Any]
 REQUIRED: Final = object()

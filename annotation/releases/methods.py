@@ -15,13 +15,12 @@ from annotation import words
 from annotation.drawing.drawn import estimate
 from annotation.releases.manifest import Manifest
 from annotation.releases.task_records import instruction, task_of_record
-from tableqa.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
-from tableqa.language import gettext
-from tableqa.proportions import proportion
-from tableqa.sheets import Column, Sheet, count, listed, text
+from tableqa.core.translation import gettext
+from tableqa.statistics.proportions import proportion
+from tableqa.typesetting.documents import Block, Heading, Items, Paragraph, Picture, Quotation, Table
+from tableqa.typesetting.report_tables import Column, Sheet, count, listed, text
 from tableqa.writers import hub
-from tasks import resolving
-from tasks.contract import TaskType, task_types
+from tasks.contract import TaskType, decision_rules, task_types
 
 FOLDER = "pictures"
 """The folder of the pictures beside the document."""
@@ -165,8 +164,8 @@ def _batches(study: Study) -> Any:
 def _rule(study: Study, batch: Mapping[str, Any]) -> str:
     """The decision rule of a batch in words: the chosen one, else that of its task type."""
     task = _task(study, batch["type"])
-    own = resolving.own(task, batch["settings"]) if task is not None else {}
-    return resolving.in_words(batch.get("resolve") or own)
+    own = decision_rules.own(task, batch["settings"]) if task is not None else {}
+    return decision_rules.in_words(batch.get("resolve") or own)
 
 
 def _task(study: Study, key: str) -> TaskType | None:

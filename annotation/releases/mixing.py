@@ -1,6 +1,6 @@
 """Mixes of a release: accepted perturbations of one original, composed. Pure, so that verifying makes them again.
 
-RobuT calls them `combined`. Nobody annotates a mix: parts that do not fit are refused by `tableqa.mixing`,
+RobuT calls them `combined`. Nobody annotates a mix: parts that do not fit are refused by `tableqa.perturbations.mixes`,
 and the manifest counts what was refused and why.
 """
 
@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tableqa
-from tableqa.mixing import Level, Mixed, Part, Refused, combinations, mix
-from tableqa.on_disk import Shelf
+from tableqa.core.disk_collections import Shelf
 from tableqa.operations import RenameHeader, from_dict
+from tableqa.perturbations.mixes import Level, Mixed, Part, Refused, combinations, mix
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_record
 

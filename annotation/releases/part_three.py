@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tableqa.canonical import canonical
-from tableqa.on_disk import Shelf
+from tableqa.core.canonical_json import canonical
+from tableqa.core.disk_collections import Shelf
 from tableqa.writers.freb_tqa import OF_THE_QUESTION, SIDES
 
 INCOMPLETE = "incomplete"

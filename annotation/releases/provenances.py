@@ -13,7 +13,7 @@ from annotation.help import judging
 from annotation.help.origins import EDITED, HUMAN, MACHINE, Origin, Shown, digest_of, origin
 from annotation.releases.raw_records import TRAINING, Raw
 from annotation.releases.record_files import records
-from tableqa import likeness
+from tableqa.perturbations import similarity
 from tasks.contract import Invalid
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def faults(raw: Raw) -> Iterator[str]:
         else:
             if digest_of(task, response, perturbed) != line["digest"]:
                 yield f"{PROPOSALS}: proposal {line['id']} makes something else than its digest names"
-            pieces = None if perturbed is None else likeness.pieces(item.example, perturbed.example)
+            pieces = None if perturbed is None else similarity.pieces(item.example, perturbed.example)
             yield from _misjudged(task, item, line)
         known[line["id"]] = _Known(line["item"], line["digest"], pieces)
     for record in raw.annotations:
@@ -135,7 +135,7 @@ def _faults(raw: Raw, record: Mapping[str, Any], known: Mapping[str, _Known]) ->
     shown = [Shown(key, one.digest, one.pieces or frozenset(), key == said.get("took")) for key, one in told]
     again = origin(made, pieces, shown)
     if "took" not in said and said["origin"] == EDITED and again.origin != MACHINE:
-        share = round(likeness.shared(pieces, known[said["proposal"]].pieces or frozenset()), 4)
+        share = round(similarity.shared(pieces, known[said["proposal"]].pieces or frozenset()), 4)
         again = Origin(EDITED, said["proposal"], share)
     if said["origin"] != again.origin:
         yield f" is {WHOSE[again.origin]}, and its help says {said['origin']}"
@@ -158,4 +158,4 @@ def _made(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None, frozenset[st
     made = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
     if made is None:
         return None, frozenset()
-    return likeness.made(made.example), likeness.pieces(item.example, made.example)
+    return similarity.made(made.example), similarity.pieces(item.example, made.example)

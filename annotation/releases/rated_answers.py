@@ -7,9 +7,9 @@ from django.utils.translation import gettext
 
 from annotation.releases import release_files
 from annotation.releases.release_files import MANIFEST
-from tableqa.examples import Example
-from tableqa.rated import RatedAnswer, ScoresError, rated_answer, scores_alone
+from tableqa.data.examples import Example
 from tableqa.readers import READERS
+from tableqa.scoring.answer_ratings import RatedAnswer, ScoresError, rated_answer, scores_alone
 from tasks.contract import task_types
 
 

@@ -1,7 +1,7 @@
 """The raw records of a release folder, without a database and without holding them in memory.
 
 A folder is gone through once; from then on what is kept is where each record stands in its file, and that on disk, too
-(`tableqa.on_disk`). A record is read again whenever it is asked for.
+(`tableqa.core.disk_collections`). A record is read again whenever it is asked for.
 """
 
 import itertools
@@ -24,10 +24,10 @@ from annotation.quality import agreement
 from annotation.releases import automatic
 from annotation.releases.record_files import Difference, Lines, Record, RecordFiles, Records, placed
 from annotation.releases.task_records import task_of_record
-from tableqa.answers import compare
-from tableqa.on_disk import Shelf, database
+from tableqa.core.disk_collections import Shelf, database
+from tableqa.core.release_rules import RULES
+from tableqa.data.answers import compare
 from tableqa.operations import OperationError, from_dict, replay
-from tableqa.release_rules import RULES
 from tasks.contract import Answering, Item, TaskType
 
 MANIFEST = "manifest.json"

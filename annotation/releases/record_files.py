@@ -5,8 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
-from tableqa.canonical import canonical
-from tableqa.on_disk import Shelf
+from tableqa.core.canonical_json import canonical
+from tableqa.core.disk_collections import Shelf
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a manifest or of a record."""

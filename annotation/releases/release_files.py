@@ -39,14 +39,13 @@ from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, loa
 from annotation.releases.record_files import Difference, records, writing
 from annotation.releases.task_records import task_of_record
 from annotation.releases.wordings import is_wording
-from tableqa import verdicts
-from tableqa.answers import alternatives_of
-from tableqa.canonical import canonical, digest, file_digest
+from tableqa.core.canonical_json import canonical, digest, file_digest
+from tableqa.core.release_rules import RULES, under, version
+from tableqa.data.answers import alternatives_of
 from tableqa.readers.report import Report
-from tableqa.release_rules import RULES, under, version
-from tableqa.writers import hub, whole
-from tasks import resolving
-from tasks.contract import Accepted, Item, Resolution, TaskType
+from tableqa.scoring import verdicts
+from tableqa.writers import hub, whole_examples
+from tasks.contract import Accepted, Item, Resolution, TaskType, decision_rules
 
 __all__ = ["FORMATS", "LAYOUT", "MANIFEST", "RAW", "TRIES", "Difference", "Raw", "load", "records", "verify"]
 __all__ += ["read_manifest"]
@@ -73,8 +72,8 @@ def write_beside(raw: Raw, manifest: Manifest) -> None:
         folder = raw.folder / under
         if under:
             folder.mkdir(exist_ok=True)  # never the release's own folder, see `writing`
-        (folder / whole.HUB).parent.mkdir(exist_ok=True)
-        (folder / whole.HUB).touch()
+        (folder / whole_examples.HUB).parent.mkdir(exist_ok=True)
+        (folder / whole_examples.HUB).touch()
         hub.write_parquet(folder)
         for name, text in hub.texts(record, _shas(folder)).items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -82,8 +81,10 @@ def write_beside(raw: Raw, manifest: Manifest) -> None:
 
 def _shas(folder: Path) -> dict[str, str]:
     """The sha256 of the files of records of the format hf, by path."""
-    configs = (path.relative_to(folder).as_posix() for path in sorted(folder.glob(whole.CONFIG_FILES)))
-    names = (whole.HUB, hub.PARQUET, *configs)
+    configs = (
+        path.relative_to(folder).as_posix() for path in sorted(folder.glob(whole_examples.CONFIG_FILES))
+    )
+    names = (whole_examples.HUB, hub.PARQUET, *configs)
     return {name: file_digest(folder / name) for name in names if (folder / name).is_file()}
 
 
@@ -461,7 +462,7 @@ def _check_decision(
     replayed = 0
     supports = []
     for outcome in decision["outcomes"]:
-        by_rule = partial(resolving.resolve, task, decision.get("rule", {}))
+        by_rule = partial(decision_rules.resolve, task, decision.get("rule", {}))
         decide = by_rule if decision["by"] == "resolve" else task.uphold
         if outcome["id"] in waived:
             response = task.restore(outcome["response"]["data"])
@@ -535,7 +536,7 @@ def _check_resolution(
     ]
     mine.sort(key=lambda record: record["place"]["number"])
     responses = [agreement.stored(task, record["response"]) for record in mine]
-    resolution = resolving.resolve(task, decision.get("rule", {}), responses, item)
+    resolution = decision_rules.resolve(task, decision.get("rule", {}), responses, item)
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
     again = [{mine[index]["id"] for index in outcome.by} for outcome in resolution.outcomes]
@@ -590,7 +591,9 @@ def _check_beside(folder: Path, manifest: Manifest) -> set[str]:
     if under is None:
         return set(texts)
     if hub.PARQUET in shas and (number := hub.parquet_differs(folder / under)):
-        raise Difference(f"{under}{hub.PARQUET}: record {number} differs from line {number} of {whole.HUB}")
+        raise Difference(
+            f"{under}{hub.PARQUET}: record {number} differs from line {number} of {whole_examples.HUB}"
+        )
     return {*texts, *(f"{under}{name}" for name in shas)}
 
 
@@ -652,8 +655,8 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
 
     Returns how many values of alpha were not compared because krippendorff is not installed.
     """
-    from tableqa import rank_agreement
-    from tableqa.agreement import second_opinion
+    from tableqa.agreement import rankings
+    from tableqa.agreement.coefficients import second_opinion
 
     claimed = {(one["batch"], one["measure"], one["statistic"]): one["value"] for one in again}
     not_compared = 0
@@ -668,8 +671,8 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
                 value = claimed[batch, tally.measure.name, statistic]
                 try:
                     other = (
-                        rank_agreement.second_opinion(ratings, statistic)
-                        if statistic in rank_agreement.RANK_MEASURES
+                        rankings.second_opinion(ratings, statistic)
+                        if statistic in rankings.RANK_MEASURES
                         else second_opinion(ratings, statistic, order=tally.order(statistic))
                     )
                 except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Tasks of `tableqa.readers.reader_process` on releases. They need Django's models as classes, and have no database."""
+"""Tasks of `tableqa.readers.worker_process` on releases. They need Django's models as classes, and have no database."""
 
 import zipfile
 from collections.abc import Callable

@@ -42,10 +42,10 @@ from annotation.refusals import refuse
 from annotation.releases import automatic, benchmark_files, provenances, release_files
 from annotation.releases.manifest import Contents, Manifest
 from annotation.work import lineage
-from tableqa.canonical import canonical, digest
-from tableqa.on_disk import Shelf, Sorted
+from tableqa.core.canonical_json import canonical, digest
+from tableqa.core.disk_collections import Shelf, Sorted
+from tableqa.core.release_rules import RULES
 from tableqa.readers.report import for_release
-from tableqa.release_rules import RULES
 
 Record = dict[str, Any]
 TABLES = 100

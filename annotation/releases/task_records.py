@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tableqa import Example, Table
-from tasks.common.defined import task_of
-from tasks.common.definitions import BadDefinition, DefinitionFault
 from tasks.contract import Item, TaskType, task_type
+from tasks.shared.defined_types import task_of
+from tasks.shared.type_definitions import BadDefinition, DefinitionFault
 
 _ANY_EXAMPLE = Example("any", "?", Table(["A"], [["1"]]), ["1"])
 """What a batch asks for depends on its options alone: any example will do."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 
-from tableqa import agreement, cell_sets, edit_agreement, rank_agreement
-from tableqa.language import JOINED, Message, joined, template_of
+from tableqa.agreement import cell_sets, coefficients, edits, rankings
+from tableqa.core.translation import JOINED, Message, joined, template_of
 
 FORMER: Mapping[str, Sequence[str]] = {
     "agreement.generalised": (
@@ -89,20 +89,20 @@ def note_of(text: str) -> str:
 @cache
 def _notes() -> dict[str, str]:
     reasons = (
-        agreement.NO_PAIR,
-        agreement.ONE_CATEGORY,
-        agreement.ONE_UNIT,
+        coefficients.NO_PAIR,
+        coefficients.ONE_CATEGORY,
+        coefficients.ONE_UNIT,
         cell_sets.NO_CHOICE,
-        edit_agreement.NO_CHOICE,
-        rank_agreement.ONE_OPTION,
+        edits.NO_CHOICE,
+        rankings.ONE_OPTION,
     )
     notes = (
-        agreement.GENERALISED,
-        agreement.UNEQUAL,
+        coefficients.GENERALISED,
+        coefficients.UNEQUAL,
         cell_sets.WITHIN_TABLES,
-        edit_agreement.WITHIN_TABLES,
-        rank_agreement.WITHIN_ITEMS,
+        edits.WITHIN_TABLES,
+        rankings.WITHIN_ITEMS,
     )
-    with_one_unit = (joined([note, agreement.ONE_UNIT]) for note in notes)
+    with_one_unit = (joined([note, coefficients.ONE_UNIT]) for note in notes)
     messages = [one for one in (*reasons, *notes, *with_one_unit) if isinstance(one, Message)]
     return {wording: message for message in messages for wording in wordings(message)}

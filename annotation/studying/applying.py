@@ -39,10 +39,10 @@ from annotation.studying.standing import Standing
 from annotation.studying.study import GoldItem, Run, SourceFile, Study, Work
 from annotation.studying.yaml_file import StudyError
 from annotation.terms import TERMS, changeable
-from tableqa.answers import are_sentences
+from tableqa.data.answers import are_sentences
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
 from tableqa.readers.ingestion import checksum_of, with_split
-from tableqa.readers.reader import Credit
+from tableqa.readers.interface import Credit
 from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
 
 Files = Mapping[str, Path] | Mapping[int, Path]

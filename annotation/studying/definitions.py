@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotation.studying import yaml_file
 from annotation.studying.study import parse
 from annotation.studying.yaml_file import Fault, StudyError, Written, spell
-from tasks.common.definitions import NAME, SCHEMA, in_order, new_faults
+from tasks.shared.type_definitions import NAME, SCHEMA, in_order, new_faults
 
 _HEAD = "study: 1\nproject: {slug: x, name: x}\n"
 _SECTION = "task_types"

@@ -34,12 +34,11 @@ from annotation.studying.study import (
 )
 from annotation.terms import TERMS, Context, changeable
 from annotation.words import shown
-from tasks import resolving
-from tasks.common.defined import task_of
-from tasks.common.definitions import new_faults
-from tasks.common.schema_faults import unknown
-from tasks.contract import Invalid, Item, Preparing, TaskType, task_types
+from tasks.contract import Invalid, Item, Preparing, TaskType, decision_rules, task_types
 from tasks.pace import usual_seconds
+from tasks.shared.defined_types import task_of
+from tasks.shared.schema_errors import unknown
+from tasks.shared.type_definitions import new_faults
 
 Verb = Literal["add", "change", "open", "invite", "leave", "wait", "cannot"]
 
@@ -993,7 +992,7 @@ class _Costs(_Comparison):
         if annotations is not None and pay:
             each = pay.get("per_item")
             money = annotations * (each if each is not None else pay["per_hour"] * pace.seconds / 3600)
-        asks_more = resolving.most(wanted.task, wanted.resolve, wanted.settings) > wanted.overlap
+        asks_more = decision_rules.most(wanted.task, wanted.resolve, wanted.settings) > wanted.overlap
         before = self.wanted.get(wanted.feeds_from) or self.planned.get(wanted.feeds_from)
         several = before and (before.name in self.open or (before.overlap > 1 and before.task.making))
         if several or asks_more or wanted.strategy == "everyone" or wanted.gold_percent:

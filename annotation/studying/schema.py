@@ -19,8 +19,8 @@ from annotation.studying.yaml_file import Fault, Written
 from annotation.terms import TERMS, Term, limits
 from annotation.terms.budget import SHAPE
 from annotation.work.strategies import STRATA
-from tasks.common.definitions import SCHEMA as DEFINITION
-from tasks.common.schema_faults import schema_faults
+from tasks.shared.schema_errors import schema_faults
+from tasks.shared.type_definitions import SCHEMA as DEFINITION
 
 ADDRESS: Final = "https://askew.example.org/study.schema.json"
 VERSION: Final = 1

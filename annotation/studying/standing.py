@@ -50,7 +50,7 @@ from annotation.studying.study import (
 )
 from annotation.terms import TERMS
 from annotation.work import metering, shares
-from tableqa.clustered import mean_over
+from tableqa.statistics.clustered_intervals import mean_over
 from tasks.contract import TaskType, task_types
 
 AT_ONCE = 500

@@ -25,13 +25,13 @@ from annotation.terms import Context as TermContext
 from annotation.terms.budget import budget
 from annotation.terms.task import filled
 from annotation.words import shown
-from tableqa.foreign_values import faults, unstorable
+from tableqa.core.foreign_values import faults, unstorable
 from tableqa.perturbations import PERTURBATIONS, SEEDS
+from tableqa.perturbations.question_selection import RULES
 from tableqa.readers import READERS
-from tableqa.selection import RULES
-from tasks.common.definitions import BadDefinition, in_order, name_faults
-from tasks.common.schema_faults import nearest, schema_faults, unknown
 from tasks.contract import TaskType, task_types
+from tasks.shared.schema_errors import nearest, schema_faults, unknown
+from tasks.shared.type_definitions import BadDefinition, in_order, name_faults
 
 EVERYONE = 1
 """The overlap that a batch is planned with where everyone gets everything: it is counted when the batch opens."""
@@ -317,7 +317,7 @@ class _Reading:
 
     def defined(self, name: str, data: Mapping[str, Any]) -> TaskType | None:
         """The task type that a definition makes; None, and a fault for everything that is wrong with it."""
-        from tasks.common.defined import task_of  # after Django is set up
+        from tasks.shared.defined_types import task_of  # after Django is set up
 
         found = list(name_faults(name, list(task_types())))
         if not found:

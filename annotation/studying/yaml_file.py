@@ -1,4 +1,4 @@
-"""YAML of study files: read by `tableqa.guarded_yaml`, and written in the same form."""
+"""YAML of study files: read by `tableqa.core.guarded_yaml`, and written in the same form."""
 
 import re
 from typing import Any
@@ -7,11 +7,11 @@ import yaml
 from django.utils.translation import gettext
 from yaml.nodes import ScalarNode
 
-from tableqa import guarded_yaml
-from tableqa.foreign_values import printable
-from tableqa.guarded_yaml import Fault, Path, Written, YamlError, spell
-from tableqa.language import Message
-from tasks.common.schema_faults import MAX_FAULTS
+from tableqa.core import guarded_yaml
+from tableqa.core.foreign_values import printable
+from tableqa.core.guarded_yaml import Fault, Path, Written, YamlError, spell
+from tableqa.core.translation import Message
+from tasks.shared.schema_errors import MAX_FAULTS
 
 __all__ = ["Fault", "Path", "StudyError", "Written", "read", "spell", "write"]
 

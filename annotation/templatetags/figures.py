@@ -7,7 +7,7 @@ from django.template import Context
 from django.template.defaultfilters import floatformat
 
 from annotation.drawing.figures import Figure
-from tableqa.sheets import NOTHING
+from tableqa.typesetting.report_tables import NOTHING
 
 register = template.Library()
 

@@ -13,7 +13,7 @@ from django.utils.translation import get_language
 from annotation import words as said
 from annotation.script_catalogue import digest
 from annotation.words import shown
-from tableqa.proportions import Proportion
+from tableqa.statistics.proportions import Proportion
 
 register = template.Library()
 

@@ -29,30 +29,32 @@ def _usual_decide_at_close(context: Context) -> bool:
 
 
 def _check_resolve(value: Any, context: Context) -> dict[str, Any]:
-    from tasks import resolving
+    from tasks.contract import decision_rules
 
     try:
-        return resolving.check(context.task, value, overlap=context.values["overlap"])
-    except resolving.BadRule as error:
+        return decision_rules.check(context.task, value, overlap=context.values["overlap"])
+    except decision_rules.BadRule as error:
         refuse("invalid_request", str(error))
 
 
 def _has_rules(task: TaskType) -> bool:
-    from tasks import resolving
+    from tasks.contract import decision_rules
 
-    return bool(resolving.fitting(task))
+    return bool(decision_rules.fitting(task))
 
 
 def _rule_in_words(value: Mapping[str, Any]) -> str:
-    from tasks import resolving
+    from tasks.contract import decision_rules
 
-    return resolving.in_words(value) if value else gettext("default of the task type")
+    return decision_rules.in_words(value) if value else gettext("default of the task type")
 
 
 def _rule_fields(task: TaskType) -> dict[str, forms.Field]:
-    from tasks import resolving
+    from tasks.contract import decision_rules
 
-    rules = [(rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}") for rule in resolving.fitting(task)]
+    rules = [
+        (rule.name, f"{gettext(rule.title)}: {gettext(rule.says)}") for rule in decision_rules.fitting(task)
+    ]
     return {
         "rule": forms.ChoiceField(
             required=False,

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.term import QUALIFICATION, UNTIL_CLOSED, WITH_ENTRY, Context, Term
-from tableqa.language import shown
+from tableqa.core.translation import shown
 
 ASKED_NEXT = gettext_noop(
     "Entry requirements apply before each person's next item. Responses stay. "

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from tableqa.json_text import read_json
+from tableqa.core.json_text import read_json
 
 
 class NamedTextsField(forms.CharField):

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 
 from annotation.refusals import refuse
 from annotation.terms.term import Context, Term
-from tableqa.language import shown
+from tableqa.core.translation import shown
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType

@@ -24,7 +24,7 @@ from django.db import models
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.refusals import refuse
-from tableqa.language import shown
+from tableqa.core.translation import shown
 
 if TYPE_CHECKING:
     from tasks.contract import TaskType

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from tableqa.readers.interface import Credit
 from tableqa.readers.labels import DUPLICATES
-from tableqa.readers.reader import Credit
-from tableqa.responses import GivenResponse
-from tableqa.responses.export import CheckedTask
-from tasks.common.definitions import FARTHEST_STEP, MOST_STEPS, TAKEN
-from tasks.common.fields import Choice, MultiChoice, Number, Rank, Scale, Text
-from tasks.common.scales import number_of
+from tableqa.readers.responses import GivenResponse
+from tableqa.readers.responses.tool_export import CheckedTask
 from tasks.contract import TaskType
+from tasks.contract.scores import number_of
+from tasks.shared.form_fields import Choice, MultiChoice, Number, Rank, Scale, Text
+from tasks.shared.type_definitions import FARTHEST_STEP, MOST_STEPS, TAKEN
 
 MOST_OPTIONS: Final = 40
 LONGEST_OPTION: Final = 80

@@ -14,13 +14,13 @@ from annotation.models import Batch
 from annotation.transfer import mapping_file
 from annotation.transfer.mapping import ImportMapping, Summary
 from tableqa import Example
-from tableqa.dataclass_json import from_json, to_json
-from tableqa.foreign_values import printable_in
-from tableqa.language import pack_all, unpack_object
+from tableqa.core.foreign_values import printable_in
+from tableqa.core.translation import pack_all, unpack_object
+from tableqa.data.typed_json import from_json, to_json
 from tableqa.readers.rejections import Problem, Rejections
 from tableqa.readers.report import Report
-from tableqa.responses import TOOLS
-from tableqa.responses.export import loss_in_words
+from tableqa.readers.responses import TOOLS
+from tableqa.readers.responses.tool_export import loss_in_words
 
 
 @dataclass

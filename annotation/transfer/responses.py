@@ -37,16 +37,16 @@ from annotation.transfer.mapping import ImportMapping, Summary
 from annotation.transfer.preview import Preview
 from annotation.written_pages import HiddenPages
 from tableqa import Example
-from tableqa.dataclass_json import from_json, to_json
-from tableqa.language import joined, reason_of
+from tableqa.core.translation import joined, reason_of
+from tableqa.data.typed_json import from_json, to_json
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows, checksum_of
+from tableqa.readers.interface import Credit, ReaderError, Rejected, joined_credit
 from tableqa.readers.labels import DUPLICATES, Label
-from tableqa.readers.mapped import checked
-from tableqa.readers.reader import Credit, ReaderError, Rejected, joined_credit
+from tableqa.readers.mapped_records import checked
 from tableqa.readers.rejections import Rejections, one_sentence
-from tableqa.responses import TOOLS
-from tableqa.responses.export import CheckedTask, GivenResponse, location, loss_in_words
-from tableqa.responses.reading import examples_of, read_responses, record_of
+from tableqa.readers.responses import TOOLS
+from tableqa.readers.responses.tool_export import CheckedTask, GivenResponse, location, loss_in_words
+from tableqa.readers.responses.validation import examples_of, read_responses, record_of
 from tasks.contract import Proposed, TaskType, task_types
 
 KIND: Final = "import_responses"

@@ -29,7 +29,7 @@ from annotation.views.contrasting import compared, contrasted, for_scripts, said
 from annotation.views.pages import PageRequest, cut_wide, kind_title, page, refusals_on
 from annotation.views.tables import chosen_cells, drawn, in_words, pointed_at, sheet
 from annotation.words import shown
-from tableqa.json_text import read_json
+from tableqa.core.json_text import read_json
 from tableqa.operations import OperationError, normalise
 from tasks.contract import SHOWN, Invalid, Making, Problem, TaskType
 from tasks.contract import Item as PlainItem

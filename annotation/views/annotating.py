@@ -39,8 +39,8 @@ from tableqa.operations import (
     normalise,
     replay,
 )
-from tasks.common.errors import IN_SHORT
 from tasks.contract import Invalid, Item, Making, Problem, TaskType
+from tasks.shared.error_classes import IN_SHORT
 
 PLAIN = "plain_page"
 """In the session of somebody whose browser has scripts and wants, or needs, the page that works without them."""

@@ -37,7 +37,7 @@ from annotation.views.figures import figures_in_table, report_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.visibility import Fact
 from annotation.work import metering, reply_states
-from tableqa.sheets import NOTHING
+from tableqa.typesetting.report_tables import NOTHING
 from tasks.contract import TaskType
 
 # -- planning ---------------------------------------------------------------------------------------

@@ -23,8 +23,7 @@ from annotation.roles import Permission
 from annotation.terms import TERMS
 from annotation.views.pages import PageRequest, hidden_fields, page, refusals_on
 from annotation.work import gates, practising
-from tasks import resolving
-from tasks.contract import TaskType
+from tasks.contract import TaskType, decision_rules
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def facts(batch: Batch, task: TaskType) -> dict[str, list[dict[str, str]]]:
         link = reverse("batch", args=[value.public_id]) if isinstance(value, Batch) else ""
         words = term.in_words(value)
         if name == "resolve" and not value and task.rule:
-            words = f"{resolving.in_words(resolving.own(task, batch.settings))} ({words})"
+            words = f"{decision_rules.in_words(decision_rules.own(task, batch.settings))} ({words})"
         fact = {"name": name, "label": gettext(term.label), "value": words, "link": link}
         found.setdefault(term.section, []).append(fact)
     return found
@@ -122,7 +121,7 @@ def _address(batch: Batch, section: str, *, is_saved: bool = False) -> str:
 def _form(batch: Batch, section: Section, data: Any, *, counted: bool) -> ChangeForm | RuleForm | None:
     """The form of a section; None where nothing of it can change."""
     if section.name == "rule":
-        rules = resolving.fitting(batch.task())
+        rules = decision_rules.fitting(batch.task())
         if not rules or not batch.decides:
             return None
         now_is = {name: value for name, value in batch.resolve.items() if name != "rule"}
@@ -211,9 +210,9 @@ _OWN_TEMPLATE: Final = frozenset({"general", "rule", "entry", "gold", "fixed"})
 def _of_rule(request: PageRequest, batch: Batch, task: TaskType) -> dict[str, Any]:
     sees_counts = visibility.sees_counts(request.user, batch)
     return {
-        "rules": resolving.fitting(task),
-        "rule": resolving.in_words(batch.resolve),
-        "own_rule": resolving.in_words(resolving.own(task, batch.settings)) if task.rule else "",
+        "rules": decision_rules.fitting(task),
+        "rule": decision_rules.in_words(batch.resolve),
+        "own_rule": decision_rules.in_words(decision_rules.own(task, batch.settings)) if task.rule else "",
         "waiting": adjudicating.waiting(batch).count() if sees_counts and batch.decides else None,
     }
 

@@ -27,7 +27,7 @@ from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.views.tables import pointed_at
 from annotation.visibility import Fact
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
 from tableqa.operations import OperationError
 from tasks.contract import TaskType
 

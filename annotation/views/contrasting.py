@@ -1,7 +1,7 @@
 """One table with what several people did to it: who marked which cell, who changed it to what.
 
 Responses are named by their letters. What a response says beside the table (labels, words) is not drawn here. The model
-is `tableqa.merged_tables`; here it gets letters and marks, and is cut to what a page shows.
+is `tableqa.operations.merged_tables`; here it gets letters and marks, and is cut to what a page shows.
 """
 
 from collections import Counter
@@ -14,8 +14,8 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.views.tables import chosen_cells, drawn
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
-from tableqa.merged_tables import Cells, Line, MergedTable, merge
 from tableqa.operations import Operation, OperationError, from_dict, from_list, replay
+from tableqa.operations.merged_tables import Cells, Line, MergedTable, merge
 from tasks.contract import Item, TaskType
 
 WHOLE = 60

@@ -43,11 +43,11 @@ from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figure_subjects import about, of_batch
 from annotation.views.figures import figures_in_table
 from annotation.views.pages import PageRequest, cut, kind_title, page
-from tableqa.habits import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
-from tableqa.needed import Basis
-from tableqa.order_statistics import FEWEST as FEWEST_FOR_MEDIAN
-from tableqa.proportions import Proportion, proportion
-from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.agreement.sample_size import Basis
+from tableqa.quality_control.careless_responding import FEWEST, TOO_FEW, TOO_FEW_OF_OTHERS
+from tableqa.statistics.median_intervals import FEWEST as FEWEST_FOR_MEDIAN
+from tableqa.statistics.proportions import Proportion, proportion
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 HABITS = {
     "too_fast": "Time",

@@ -19,8 +19,8 @@ from annotation.studying import definitions
 from annotation.views import tables
 from annotation.views.pages import PageRequest, page, refusals_on
 from tableqa import Example, Table
-from tasks.common.defined import DefinedTask, task_of
 from tasks.contract import Item, Preparing, Surroundings
+from tasks.shared.defined_types import DefinedTask, task_of
 
 SAMPLE = Example(
     "sample",

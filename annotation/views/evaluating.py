@@ -28,7 +28,7 @@ from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figure_subjects import about, of_release
 from annotation.views.pages import PageRequest, away_from_releases, cut, page, refusals_on
 from annotation.work import metering
-from tableqa.sheets import as_csv
+from tableqa.typesetting.report_tables import as_csv
 
 AT_FIRST = 4
 """How many of the newest evaluations are shown where none were chosen."""

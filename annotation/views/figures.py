@@ -8,9 +8,9 @@ from django.utils.translation import gettext
 from annotation import words
 from annotation.drawing.drawn import estimate, median, names, share
 from annotation.drawing.figures import Figure
-from tableqa.medians import Estimate
-from tableqa.proportions import Proportion
-from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.statistics.medians import Estimate
+from tableqa.statistics.proportions import Proportion
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 
 def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _report_column(title: str, place: int, values: Sequence[Any]) -> Column:
 
 
 def _report_cell(value: Any) -> Cell:
-    """A share (`tableqa.proportions`) or median (`tableqa.medians`) is a mapping in a snapshot; others are as they are."""
+    """A share (`proportions`) or median (`medians`) is a mapping in a snapshot; others are as they are."""
     if isinstance(value, Mapping):
         return share(Proportion(**value)) if "hits" in value else median(Estimate(**value))
     if value is None:

@@ -32,7 +32,7 @@ from annotation.explorer.selection import (
 from annotation.models import Batch, ItemAction, Release, Source
 from annotation.people.stories import Names
 from annotation.views.pages import kind_title
-from tableqa.language import Translated
+from tableqa.core.translation import Translated
 from tasks.contract import TaskType
 
 FILTERS: Final = {

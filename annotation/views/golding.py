@@ -25,9 +25,9 @@ from annotation.views import waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to, unconfirmed
 from annotation.views.trying import workbench
-from tableqa.json_text import read_json
-from tableqa.proportions import proportion
-from tableqa.sheets import NOTHING
+from tableqa.core.json_text import read_json
+from tableqa.statistics.proportions import proportion
+from tableqa.typesetting.report_tables import NOTHING
 
 MOST_TRIED = 5
 """Examples that are looked at for one that makes an item of the batch."""

@@ -34,7 +34,7 @@ from annotation.views import tables, waiting
 from annotation.views.figure_gallery import figure_gallery, part_of_list
 from annotation.views.pages import PageRequest, cut, page, refusals_on, refusals_to
 from annotation.work import ancestry, previewing
-from tableqa.answers import in_words
+from tableqa.data.answers import in_words
 from tableqa.operations import from_dict
 from tableqa.readers import READERS
 from tableqa.readers.preview import first_rows

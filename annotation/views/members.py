@@ -34,7 +34,7 @@ from annotation.views.pages import (
     shown_once,
 )
 from annotation.work import accounting, shares
-from tableqa.sheets import NOTHING
+from tableqa.typesetting.report_tables import NOTHING
 
 CONTENTS: Final = {
     "members": gettext_noop("Members"),

@@ -20,7 +20,7 @@ from annotation.releases.methods import Study
 from annotation.roles import Permission
 from annotation.studying import missing
 from annotation.views.pages import PageRequest, away_from_releases, page
-from tableqa.documents import Picture, Quotation, as_latex, as_markdown, standalone
+from tableqa.typesetting.documents import Picture, Quotation, as_latex, as_markdown, standalone
 
 NAME = "methods"
 PICTURES = Path(settings.BASE_DIR) / "docs" / "pictures" / "workbench"

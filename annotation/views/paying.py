@@ -28,7 +28,7 @@ from annotation.terms import budget, limits
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.pages import PageRequest, page
 from annotation.work import accounting, metering
-from tableqa import sheets
+from tableqa.typesetting import report_tables
 
 
 class PeriodForm(forms.Form):
@@ -292,8 +292,8 @@ def save_rates(request: PageRequest, project: Project, form: RatesForm) -> None:
     messages.success(request, gettext("Pay and limits saved."))
 
 
-def _as_csv(sheet: sheets.Sheet, name: str) -> HttpResponse:
-    response = HttpResponse(sheets.as_csv(sheet), content_type="text/csv; charset=utf-8")
+def _as_csv(sheet: report_tables.Sheet, name: str) -> HttpResponse:
+    response = HttpResponse(report_tables.as_csv(sheet), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "no-store"
     return response

@@ -13,7 +13,7 @@ from annotation.drawing import list_tables
 from annotation.models import Batch, Membership
 from annotation.quality import qualifying
 from annotation.views.pages import PageRequest, refusals_to
-from tableqa.sheets import NOTHING
+from tableqa.typesetting.report_tables import NOTHING
 
 
 def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:

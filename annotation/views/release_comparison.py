@@ -23,7 +23,7 @@ from annotation.releases.wordings import note_of
 from annotation.views.figure_gallery import figure_gallery
 from annotation.views.figure_subjects import about, of_release
 from annotation.views.pages import PageRequest, away_from_releases, page
-from tableqa.sheets import NOTHING, Cell, Column, Sheet, count, text
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
 
 COUNTS = {
     "responses": gettext_noop("responses"),

@@ -29,7 +29,7 @@ from annotation.views.figure_gallery import figure_gallery, pseudonyms
 from annotation.views.pages import PageRequest, cut, hidden_fields, kind_title, page, refusals_to
 from annotation.visibility import Fact
 from annotation.work import accounting, shares
-from tableqa.sheets import NOTHING
+from tableqa.typesetting.report_tables import NOTHING
 
 # -- people of a batch ------------------------------------------------------------------------------
 

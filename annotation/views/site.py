@@ -27,8 +27,8 @@ from annotation.views import boards
 from annotation.views.acting import ended_in_words, undoable_by
 from annotation.views.pages import PageRequest, cut, kind_instruction, kind_title, page, refusals_to
 from annotation.work import availability, gates
-from tableqa.dataclass_json import from_json
-from tableqa.language import shown
+from tableqa.core.translation import shown
+from tableqa.data.typed_json import from_json
 from tableqa.readers.report import Report
 
 Counts = Mapping[int, int]

@@ -5,8 +5,8 @@ from typing import Any
 
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
-from tableqa.merged_tables import woven
 from tableqa.operations import MoveColumn, MoveRow, Operation, SplitColumn, describe, replay
+from tableqa.operations.merged_tables import woven
 from tasks.contract import Item, TaskType
 
 

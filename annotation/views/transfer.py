@@ -20,7 +20,7 @@ from annotation.transfer.preview import Preview
 from annotation.views import waiting
 from annotation.views.importing import shown_example
 from annotation.views.pages import PageRequest, page, refusals_on
-from tableqa.language import shown
+from tableqa.core.translation import shown
 from tableqa.readers.rejections import one_sentence
 
 MOST_PROBLEMS = 10

@@ -19,7 +19,7 @@ from django.db.models import Count
 
 from annotation.models import Assignment, Batch, Membership, Person, Project, Tally
 from annotation.work import shares
-from tableqa.sheets import guarded
+from tableqa.typesetting.report_tables import guarded
 
 State = Assignment.State
 

@@ -13,10 +13,10 @@ from django.utils.translation import gettext
 from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Release, Try
 from annotation.visibility import Fact, Sight
 from annotation.work import lineage
-from tableqa.contracts import Contract
 from tableqa.operations import describe, from_dict, replay
 from tableqa.perturbations import PERTURBATIONS
-from tableqa.verdicts import WORDS
+from tableqa.perturbations.contracts import Contract
+from tableqa.scoring.verdicts import WORDS
 from tasks.contract import Item
 
 MOST = 300

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from annotation.models import Project, Source
-from tableqa.readers.reader import Credit
+from tableqa.readers.interface import Credit
 from tableqa.readers.rejections import is_rest
 
 _OF_REJECTED = re.compile(r"-rejected( ?\(\d+\))?\Z")

@@ -24,9 +24,9 @@ import tableqa
 from annotation import jobs
 from annotation.models import Example, Job, Project, Source, StoredTable
 from annotation.words import shown
-from tableqa.canonical import canonical, digest
-from tableqa.corpus import Index
-from tableqa.headers import HeaderNames, Unavailable, thesaurus
+from tableqa.core.canonical_json import canonical, digest
+from tableqa.perturbations.headers import HeaderNames, Unavailable, thesaurus
+from tableqa.perturbations.related_tables import Index
 from tasks.contract import Context
 
 log = logging.getLogger(__name__)

@@ -36,8 +36,8 @@ from annotation.models.sources import LONGEST_EXAMPLE_ID
 from annotation.refusals import refuse
 from annotation.work import left_over, lending, places, shares
 from annotation.work.places import NewItem, chunks
-from tableqa.language import pack_all
-from tableqa.on_disk import Lines
+from tableqa.core.disk_collections import Lines
+from tableqa.core.translation import pack_all
 from tableqa.perturbations import PERTURBATIONS, Instance
 from tableqa.perturbations import instances as instances_of
 from tasks.contract import Context, Perturbed, Prepared, Preparing, Surroundings, TaskType

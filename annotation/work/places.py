@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 from annotation import bulk
 from annotation.by_key import in_lists
 from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Exclusion, Item, Person, Place
-from tasks import resolving
+from tasks.contract import decision_rules
 
 AT_ONCE = 500
 """Rows of one statement."""
@@ -102,7 +102,7 @@ def asks_more(batch: Batch) -> bool:
     """Whether the batch's rule may ask one more person. Where everyone gets every item there is nobody to ask."""
     return (
         batch.strategy != "everyone"
-        and resolving.most(batch.task(), batch.resolve, batch.settings) > batch.overlap
+        and decision_rules.most(batch.task(), batch.resolve, batch.settings) > batch.overlap
     )
 
 

@@ -44,7 +44,7 @@ class Feedback:
 def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
     """The practice set of a kind and variant, in its order; empty where the kind brings none.
 
-    Inputs have their sentences as messages (`tableqa.language.Message.to_json`), as items in the database do.
+    Inputs have their sentences as messages (`tableqa.core.translation.Message.to_json`), as items in the database do.
     Raises ValueError where an expected response does not hold: a practice set may not teach what is refused.
     """
     properties: Mapping[str, Any] = task.settings_schema.get("properties", {})

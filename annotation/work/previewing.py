@@ -15,9 +15,9 @@ from annotation import jobs, sandbox, uploads
 from annotation.models import Job, Person, Source, Upload
 from annotation.refusals import refuse, require_storable
 from annotation.work import continued_sources
-from tableqa.dataclass_json import from_json, to_json
-from tableqa.language import pack_all, unpack_object
-from tableqa.readers.detection import OWN
+from tableqa.core.translation import pack_all, unpack_object
+from tableqa.data.typed_json import from_json, to_json
+from tableqa.readers.format_detection import OWN
 from tableqa.readers.ingestion import ReadRequest
 from tableqa.readers.own_data import Layout
 from tableqa.readers.preview import Chosen, Preview

@@ -10,7 +10,7 @@ from django.db.models import Exists, F, QuerySet, Subquery
 from annotation.compiled import LastKey, Select, Step, Update, moment, number, real, text
 from annotation.models import Annotation, Assignment, Batch, Decision, Tally
 from annotation.work.tallies import TALLY, add_to_tally, as_tally
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
 
 State = Assignment.State
 

@@ -30,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 PYTHON = (
-    "tableqa/agreement.py",
+    "tableqa/agreement/coefficients.py",
     "annotation/work/*.py",
     "annotation/access.py",
     "tasks/value_change/task.py",

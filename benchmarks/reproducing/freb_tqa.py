@@ -11,11 +11,11 @@ from typing import Any
 
 from benchmarks.reproducing import Figure, number
 from tableqa import Example
-from tableqa.answers import compare
+from tableqa.data.answers import compare
 from tableqa.perturbations import PERTURBATIONS, SEEDS
-from tableqa.question_types import lexical, structure_words
+from tableqa.perturbations.question_selection import select
+from tableqa.perturbations.question_types import lexical, structure_words
 from tableqa.readers import READERS
-from tableqa.selection import select
 
 PART_ONE = {
     "wtq": "wtq_factoid_dev.json",
@@ -103,7 +103,7 @@ def _selected(
         number(sum(label == "reasoning" for label in rule.values())),
         "1,562",
         "the paper finds comparatives and superlatives with a tagger; Askew uses a list of words "
-        "(`tableqa.question_types`) and its own comparison of answers with cells",
+        "(`tableqa.perturbations.question_types`) and its own comparison of answers with cells",
     )
     reasoning = sum(1 for _ in select(tat, source="tat_qa", kind="reasoning"))
     yield Figure(SELECTED, "reasoning, TAT-QA", number(reasoning), "539")

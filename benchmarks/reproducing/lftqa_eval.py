@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.reproducing import Figure, number
-from tableqa.rated import columns_of, correlations, rated_answer
 from tableqa.readers import READERS
+from tableqa.scoring.answer_ratings import columns_of, correlations, rated_answer
 
 DEMO = Path(__file__).resolve().parent.parent.parent / "fixtures" / "demo" / "rated-answers.jsonl"
 SIZE, MEASURED = (

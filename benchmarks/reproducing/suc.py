@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.reproducing import Figure, number
-from tableqa.prompt_files import suc_prompts, variants
+from tableqa.data.tables import Table
 from tableqa.readers import READERS
+from tableqa.scoring.prompt_files import suc_prompts, variants
+from tableqa.scoring.structural_tasks import STRUCTURAL_TASKS
 from tableqa.serialisations import SERIALISATIONS, SUC
-from tableqa.structural_tasks import STRUCTURAL_TASKS
-from tableqa.tables import Table
 
 DESIGN = "Sections 3 and 4: tasks, formats and designs"
 ITEMS = "Section 3: items on the public tables, one for each task and design"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from benchmarks.reproducing import Figure, number
 from tableqa import Example
-from tableqa.metrics import win_rates
 from tableqa.perturbations import PERTURBATIONS
-from tableqa.prompt_files import torr_prompts
 from tableqa.readers import READERS
+from tableqa.scoring.prompt_files import torr_prompts
 from tableqa.serialisations import SERIALISATIONS, TORR, torr
+from tableqa.statistics.robustness import win_rates
 
 GRID, PROMPTS = "Section 3: configurations", "Section 3: prompts of 100 questions"
 STEPS = "Section 3: structural perturbations of the public tables, one seed"

@@ -22,7 +22,7 @@ from predictor.configuration import problem_of_chat, request_settings
 from predictor.prompts import ANSWER_SCHEMA, SHOTS, TASK, asking, read_answers
 from predictor.protocol import LIMITS, Prediction, PredictRequest, ProtocolError, refused
 from predictor.usage import Call
-from tableqa.canonical import digest
+from tableqa.core.canonical_json import digest
 
 AT_ONCE = 16
 """Requests that are under way at the endpoint at one time, where the folder does not say (`parallel`); it batches them."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tableqa.cells import dates_of, fold, number_of, time_of, without_notes
-from tableqa.tables import Table
+from tableqa.data.tables import Table
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

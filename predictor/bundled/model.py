@@ -35,7 +35,7 @@ from predictor.bundled.features import (
 )
 from predictor.checkpoints import ModelError, Stop, never, weights_sha
 from predictor.protocol import Alternative, Prediction, PredictRequest, ProtocolError
-from tableqa.tables import Table
+from tableqa.data.tables import Table
 
 if TYPE_CHECKING:
     import onnxruntime

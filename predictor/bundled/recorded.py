@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from predictor.checkpoints import RECORDED
-from tableqa.answers import compare
-from tableqa.examples import Example
+from tableqa.data.answers import compare
+from tableqa.data.examples import Example
 from tableqa.readers import READERS
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from predictor.training.export import export
 from predictor.training.loop import Plan, Training
 from predictor.training.recipes import bundled_forecast
 from predictor.training.start import SHIPPED, Start, start_of
-from tableqa.examples import Example
+from tableqa.data.examples import Example
 
 
 def augment(options: Namespace, say: Any = print) -> dict[str, Any]:

@@ -27,9 +27,9 @@ from typing import Any
 from predictor.architectures import Model, ModelError, load, never, weights_sha
 from predictor.protocol import Options, Prediction, PredictRequest, ProtocolError
 from predictor.training.comparison import Arm, Observation, compare_arms
-from tableqa.answers import compare
-from tableqa.canonical import digest, thaw
-from tableqa.examples import Example
+from tableqa.core.canonical_json import digest, thaw
+from tableqa.data.answers import compare
+from tableqa.data.examples import Example
 from tableqa.readers import READERS, Sifting
 
 START, BEFORE = "start", "before"
@@ -383,7 +383,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     )
     seeds = len(result["seeds"])
     first = (
-        f"Right answers in per cent, by `tableqa.answers.compare`, mean of {seeds} seed{'s' if seeds > 1 else ''}; "
+        f"Right answers in per cent, by `tableqa.data.answers.compare`, mean of {seeds} seed{'s' if seeds > 1 else ''}; "
         "in brackets 95 % intervals over originals (bootstrap; where all originals are equal, from Wilson's):"
     )
     before = "right before" if seeds == 1 else f"right before, sum of {seeds} seeds"

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from predictor.bundled.calibration import Calibration
 from predictor.training import TrainingError
-from tableqa.examples import Example
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers import READERS
-from tableqa.tables import Table
 
 if TYPE_CHECKING:
     from predictor.training.start import Start

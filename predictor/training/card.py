@@ -20,7 +20,7 @@ import numpy as np
 from predictor.bundled import load_bundled
 from predictor.bundled.features import MOST_CELLS, MOST_COLUMNS, MOST_ROWS
 from predictor.training.evaluation import LEAST_HELD_OUT
-from tableqa.examples import Example
+from tableqa.data.examples import Example
 
 CARD = "MODEL_CARD.md"
 LONGER = {
@@ -154,7 +154,7 @@ def _quality(report: Mapping[str, Any], on: str, calibration: str = "fitted") ->
     fifths = report["by_fifth_of_score"]
     told = (
         f"{data}: of {report['questions']:,} questions **{report['published_rule']:.1%}** are right by the published "
-        f"rule on the answers' texts, {report['equal']:.1%} by `tableqa.answers.compare`, which knows that 12,467 and "
+        f"rule on the answers' texts, {report['equal']:.1%} by `tableqa.data.answers.compare`, which knows that 12,467 and "
         "12467, or 4 and 4 years, say the same."
     )
     parts = [

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tableqa.zero_width import honest_interval
+from tableqa.statistics.zero_width_intervals import honest_interval
 
 DRAWS = 2_000
 _AT_ONCE = 200

@@ -23,9 +23,9 @@ import tableqa
 from predictor.bundled.features import Input, TableReading, ask, read_table
 from predictor.training.supervision import Supervision, supervise
 from predictor.training.synthetic import Made, made_of
-from tableqa.canonical import digest
-from tableqa.examples import Example
-from tableqa.tables import Table
+from tableqa.core.canonical_json import digest
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 
 _ARRAYS: dict[str, Any] = {
     "tokens": np.int32,

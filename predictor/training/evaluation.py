@@ -14,8 +14,8 @@ from predictor.bundled.calibration import Calibration, expected_error, fit
 from predictor.bundled.decode import OPERATIONS, Answer, Balance, Candidate, candidates, weigh
 from predictor.bundled.features import Input, TableReading, collate
 from predictor.training.supervision import supervise
-from tableqa.answers import compare
-from tableqa.examples import Example
+from tableqa.data.answers import compare
+from tableqa.data.examples import Example
 
 Run = Callable[[Mapping[str, np.ndarray]], Mapping[str, np.ndarray]]
 """A batch of arrays in, the network's outputs as arrays out: torch in training, ONNX Runtime afterwards."""
@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was answered, and whether it is right: by the published rule, and by `tableqa.answers.compare`."""
+    """What was answered, and whether it is right: by the published rule, and by `tableqa.data.answers.compare`."""
 
     answer: Answer | None
     published: bool

@@ -45,7 +45,7 @@ from predictor.training.learners import ARCHITECTURES, Learner, learner_of
 from predictor.training.memory import activation_bytes, autocast
 from predictor.training.recipes import PRECISIONS, Recipe, duration, forecast, recipe_of, size_of
 from tableqa import Example
-from tableqa.canonical import digest
+from tableqa.core.canonical_json import digest
 from tableqa.readers import READERS
 
 Say = Callable[[str], None]

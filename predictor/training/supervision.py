@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from predictor.bundled.decode import difference, in_digits, options, over_rows, year_in
 from predictor.bundled.features import TableReading, read
-from tableqa.answers import compare
-from tableqa.examples import Example
+from tableqa.data.answers import compare
+from tableqa.data.examples import Example
 from tableqa.programs import Found, ProgramError, find_programs, rows_of
-from tableqa.programs.language import (
+from tableqa.programs.syntax import (
     Add,
     Aggregate,
     Cell,

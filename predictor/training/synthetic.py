@@ -18,7 +18,7 @@ from predictor.bundled.decode import year_in
 from predictor.bundled.features import NOTHING, TableReading
 from predictor.training.supervision import Supervision
 from tableqa.cells import fold, without_details, without_notes
-from tableqa.tables import Table
+from tableqa.data.tables import Table
 
 MOST_ROWS = 90
 """Rows of the tables that questions are made from."""

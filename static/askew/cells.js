@@ -1,4 +1,4 @@
-/* How a cell is written: the browser's half of tableqa/cells/formats.py, tested on the same vectors
+/* How a cell is written: the browser's half of tableqa/cells/text_formats.py, tested on the same vectors
    (tests/vectors/contracts.json). It points things out; it never rewrites. */
 
 import { strip } from "./words.js";

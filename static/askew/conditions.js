@@ -1,7 +1,7 @@
 /* Fields of a form that are asked only under a condition on another field ([data-when], data-operator, data-value).
 
    A field that is not asked is hidden, with its keys; what was entered in it stays until the item is submitted, and the
-   server leaves it out (`tasks.common.fields.When`). */
+   server leaves it out (`tasks.shared.form_fields.When`). */
 
 import { t } from "./language.js";
 
@@ -16,7 +16,7 @@ const OPERATORS = {
 };
 
 /* Whether a condition holds for the value of the other field; undefined where that one is not asked. The same rule as
-   `tasks.common.fields.When`, on the same cases (tests/vectors/conditions.json). */
+   `tasks.shared.form_fields.When`, on the same cases (tests/vectors/conditions.json). */
 export function holds(operator, wanted, value) {
   if (value === undefined) return false;
   return value.length ? OPERATORS[operator](value, wanted) : operator === "!=";
@@ -37,7 +37,7 @@ export const empty = (value) => value === undefined || value === null || (typeof
 /* What a field still needs, as a sentence; "" for a field that is complete or not asked.
 
    A required field has a value, a ranking has none or all of its ranks, and a field with [data-differs] has another value
-   than the field of that name. The server checks the same (`tasks.common.defined`). */
+   than the field of that name. The server checks the same (`tasks.shared.defined_types`). */
 export function lackOf(field, fields, valueOf) {
   if (field.closest("[hidden]")) return "";
   const value = valueOf(field);

@@ -1,4 +1,4 @@
-/* Whether an edit keeps its contract, as far as the table alone tells: the browser's half of tableqa/contracts.py, run
+/* Whether an edit keeps its contract, as far as the table alone tells: the browser's half of tableqa/perturbations/contracts.py, run
    on the same vectors (tests/vectors/contracts.json). Answers are for the server. Same codes, same order. */
 
 import { counted, t } from "./language.js";

@@ -11,7 +11,7 @@ import { count } from "./words.js";
 
 const FREE = 100; // cells or rows that may be changed at once whatever the contract says: a reason may allow more changes
 const MOST = 1000; // that may be changed at once where there is no limit
-const LONGEST = 100_000; // characters of a cell (MAX_TEXT of tableqa/tables.py): the server refuses more
+const LONGEST = 100_000; // characters of a cell (MAX_TEXT of tableqa/data/tables.py): the server refuses more
 
 export class Editing extends Changing {
   writes = true;

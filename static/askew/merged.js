@@ -1,4 +1,4 @@
-/* Several edited variants of one base table, merged into a single table: the model of tableqa/merged_tables.py, with the
+/* Several edited variants of one base table, merged into a single table: the model of tableqa/operations/merged_tables.py, with the
    same names and results (tests/vectors/merged.json). Nothing here touches the page. */
 
 import { changesOfOrder } from "./operations.js";

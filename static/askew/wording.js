@@ -36,7 +36,7 @@ export function drawWording(place, before, after) {
   }));
 }
 
-/* Case does not count as a change, as in tableqa.wording. */
+/* Case does not count as a change, as in tableqa.perturbations.wording. */
 const alike = (one, other) => one.trimEnd().toLowerCase() === other.trimEnd().toLowerCase();
 
 /* The longest common subsequence, removals before additions. */

@@ -1,4 +1,4 @@
-/* Operations in words, the same words as tableqa/operations/words.py writes. Rows are counted from 1 as on the page; a
+/* Operations in words, the same words as tableqa/operations/descriptions.py writes. Rows are counted from 1 as on the page; a
    column is called by its header, or by its number where the header is empty or stands over several columns. */
 
 import { counted, t, within } from "./language.js";

@@ -7,6 +7,6 @@ that can be read in two ways has two readings, or none: nothing is guessed.
 
 from tableqa.cells.dates import Date, Time, dates_of, has_months_first, time_of
 from tableqa.cells.folding import fold, fold_all, visible, without_details, without_notes
-from tableqa.cells.formats import ColumnFormats, Format, format_of, model_for, same_format
 from tableqa.cells.numbers import Number, number_of
+from tableqa.cells.text_formats import ColumnFormats, Format, format_of, model_for, same_format
 from tableqa.cells.views import View, view

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import islice
 
-from tableqa.cells.formats import format_of
+from tableqa.cells.text_formats import format_of
 
 LOOKED_AT = 100
 """Rows that are looked at: a column of thousands is told from its first ones."""

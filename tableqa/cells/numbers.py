@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from tableqa.cells.folding import fold, without_notes
-from tableqa.release_rules import version
+from tableqa.core.release_rules import version
 
 _LONGEST = 80
 """Characters up to which a text is tried as a number."""

@@ -11,7 +11,8 @@ is decided by it.
 """
 
 from tableqa.operations.checks import OperationError
-from tableqa.operations.kinds import (
+from tableqa.operations.descriptions import column_name, describe
+from tableqa.operations.edit_types import (
     MAX_OPERATIONS,
     OPERATIONS,
     InsertColumn,
@@ -31,4 +32,3 @@ from tableqa.operations.kinds import (
     from_list,
 )
 from tableqa.operations.net import WHOLE, diff, invert, normalise, replay
-from tableqa.operations.words import column_name, describe

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from tableqa.tables import Table
+from tableqa.data.tables import Table
 
 _LARGEST_BLOCK = 40_000
 """Pairs of rows up to which a changed block is aligned by cost; larger ones are paired in order."""

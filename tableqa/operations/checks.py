@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from tableqa.foreign_values import unstorable
-from tableqa.language import gettext
-from tableqa.tables import MAX_TEXT, is_id
+from tableqa.core.foreign_values import unstorable
+from tableqa.core.translation import gettext
+from tableqa.data.tables import MAX_TEXT, is_id
 
 Code = Literal["stale_base", "unknown_row", "unknown_column", "duplicate_id", "bad_operation"]
 

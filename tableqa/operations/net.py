@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
+from tableqa.data.tables import MAX_COLUMNS, MAX_ROWS, Table
 from tableqa.operations.alignment import align
 from tableqa.operations.checks import OperationError, bad
-from tableqa.operations.kinds import (
+from tableqa.operations.edit_types import (
     InsertColumn,
     InsertRow,
     MaskCells,
@@ -23,7 +24,6 @@ from tableqa.operations.kinds import (
 )
 from tableqa.operations.order import changes_of_order
 from tableqa.operations.sheet import Sheet
-from tableqa.tables import MAX_COLUMNS, MAX_ROWS, Table
 
 WHOLE = (SplitColumn, Transpose, MaskCells)
 """Operations that say more than the cells they change; `normalise` keeps them as they are."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from tableqa.language import gettext
+from tableqa.core.translation import gettext
+from tableqa.data.tables import Span, Table, default_ids
 from tableqa.operations.checks import OperationError
 from tableqa.operations.order import Order
-from tableqa.tables import Span, Table, default_ids
 
 
 class Sheet:

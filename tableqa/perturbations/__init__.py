@@ -24,5 +24,5 @@ at the borders of its regions.
 | torr_empty_rows | two empty rows at random places | ToRR |
 """
 
+from tableqa.perturbations.catalogue import PERTURBATIONS, Perturbation, Perturbed
 from tableqa.perturbations.instances import SEEDS, Counts, Instance, count, discount, instances
-from tableqa.perturbations.kinds import PERTURBATIONS, Perturbation, Perturbed

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tableqa.contracts import Violation, check
-from tableqa.evidence import CellRef
-from tableqa.examples import Example
-from tableqa.executable import NONE, own_program
-from tableqa.perturbations.kinds import PERTURBATIONS, Perturbed
+from tableqa.data.examples import Example
+from tableqa.perturbations.catalogue import PERTURBATIONS, Perturbed
+from tableqa.perturbations.contracts import Violation, check
 from tableqa.programs import attempt
+from tableqa.programs.evidence import CellRef
+from tableqa.programs.executable_answers import NONE, own_program
 
 SEEDS = (33, 16, 8, 71, 5)
 """The seeds that are used where nobody names others: five, as FREB-TQA (section 4) has them."""
@@ -60,10 +60,10 @@ def instances(
 ) -> Iterator[Instance]:
     """Every instance of the example, kind by kind. A kind that draws nothing is made once, with the seed 0.
 
-    `relevant_cells` are those that people marked; without them the source's own count (`tableqa.evidence`).
+    `relevant_cells` are those that people marked; without them the source's own count (`tableqa.programs.evidence`).
     What the example's program gives on each must be its answer: `Example.program`, or else what the source says in its
-    own form (`tableqa.executable.own_program`), found once. An `Example.program` that contradicts the gold refuses every
-    instance of which the answer must stay, because nothing tells which of the two is wrong.
+    own form (`tableqa.programs.executable_answers.own_program`), found once. An `Example.program` that contradicts the
+    gold refuses every instance of which the answer must stay, because nothing tells which of the two is wrong.
     Raises KeyError for a kind that is none of `PERTURBATIONS`.
     """
     meta = {**example.meta, "relevant_cells": [list(cell) for cell in relevant_cells]}

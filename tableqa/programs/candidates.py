@@ -6,9 +6,13 @@ from decimal import Decimal
 from itertools import permutations
 from typing import Literal
 
-from tableqa.answers import compare
+from tableqa.data.answers import compare
+from tableqa.programs.cell_readings import names, reading, year_in
 from tableqa.programs.conditions import Chosen, Conditions
-from tableqa.programs.language import (
+from tableqa.programs.indexed_table import Sight, bits
+from tableqa.programs.layout import words
+from tableqa.programs.semantics import in_digits, run
+from tableqa.programs.syntax import (
     Add,
     Aggregate,
     AllRows,
@@ -37,10 +41,6 @@ from tableqa.programs.language import (
     Which,
     Year,
 )
-from tableqa.programs.layout import words
-from tableqa.programs.meaning import in_digits, run
-from tableqa.programs.readings import names, reading, year_in
-from tableqa.programs.sight import Sight, bits
 
 A_PROGRAM = 40
 """Steps that a program found costs, for it will be scored."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from tableqa.programs.language import AllRows, Cell, Comparison, Rows, Where
+from tableqa.programs.cell_readings import Reading, contains, reading, same
+from tableqa.programs.indexed_table import Sight, bits
 from tableqa.programs.layout import STOP_WORDS, words
 from tableqa.programs.question import NAMES_OF_RESULTS
 from tableqa.programs.ranking import TOTALS, alike
-from tableqa.programs.readings import Reading, contains, reading, same
-from tableqa.programs.sight import Sight, bits
+from tableqa.programs.syntax import AllRows, Cell, Comparison, Rows, Where
 
 _MOST_SINGLE = 160
 _MOST_PAIRS = 160

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations, islice
 
-from tableqa.answers import compare
 from tableqa.cells import number_of
-from tableqa.examples import Example
-from tableqa.programs.language import (
+from tableqa.data.answers import compare
+from tableqa.data.examples import Example
+from tableqa.programs.layout import CellRef, Layout
+from tableqa.programs.semantics import run
+from tableqa.programs.syntax import (
     Add,
     Cell,
     Choice,
@@ -30,8 +32,6 @@ from tableqa.programs.language import (
     Rounded,
     Subtract,
 )
-from tableqa.programs.layout import CellRef, Layout
-from tableqa.programs.meaning import run
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[$€£]? ?(?:\d[\d,]*)?\.?\d+(?:\.(?!\d))?)(?P<percent> ?%)?"

@@ -10,9 +10,9 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 
 from tableqa.cells import fold
-from tableqa.programs.language import Cell, Year
-from tableqa.programs.readings import amount, reading, year_in
-from tableqa.tables import Table, default_ids
+from tableqa.data.tables import Table, default_ids
+from tableqa.programs.cell_readings import amount, reading, year_in
+from tableqa.programs.syntax import Cell, Year
 
 CellRef = tuple[str, str]
 """(row id, column id)."""

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tableqa.answers import compare
-from tableqa.examples import Example
-from tableqa.programs.language import (
+from tableqa.data.answers import compare
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
+from tableqa.programs.semantics import run
+from tableqa.programs.syntax import (
     Aggregate,
     AllRows,
     Comparison,
@@ -18,8 +20,6 @@ from tableqa.programs.language import (
     Where,
     bad,
 )
-from tableqa.programs.meaning import run
-from tableqa.tables import Table
 
 _FUNCTIONS: tuple[Function | None, ...] = (None, "largest", "smallest", None, "sum", "average")
 """In WikiSQL's order: "", MAX, MIN, COUNT, SUM, AVG."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tableqa.cells import dates_of, fold, number_of, time_of
-from tableqa.programs.language import Comparison
 from tableqa.programs.layout import STOP_WORDS, words
+from tableqa.programs.syntax import Comparison
 
 _LONGEST = 2_000
 """Characters of a question that are looked at."""

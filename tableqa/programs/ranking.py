@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cached_property
 
-from tableqa.programs.language import (
+from tableqa.data.tables import Table
+from tableqa.programs.cell_readings import Kind, kind_of_column, reading
+from tableqa.programs.layout import Layout, words
+from tableqa.programs.question import NAMES_OF_RESULTS, Question
+from tableqa.programs.superlatives import is_about
+from tableqa.programs.syntax import (
     Add,
     Aggregate,
     AllRows,
@@ -35,11 +40,6 @@ from tableqa.programs.language import (
     Which,
     Year,
 )
-from tableqa.programs.layout import Layout, words
-from tableqa.programs.question import NAMES_OF_RESULTS, Question
-from tableqa.programs.readings import Kind, kind_of_column, reading
-from tableqa.programs.superlatives import is_about
-from tableqa.tables import Table
 
 _NAMED = 2.0
 """An operation that the question's words may name."""

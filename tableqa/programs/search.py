@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, overload
 
-from tableqa.answers import compare
-from tableqa.examples import Example
-from tableqa.language import message, number
+from tableqa.core.translation import message, number
+from tableqa.data.answers import compare
+from tableqa.data.examples import Example
 from tableqa.programs.candidates import (
     Candidates,
     across_columns,
@@ -27,11 +27,11 @@ from tableqa.programs.candidates import (
 )
 from tableqa.programs.conditions import Conditions
 from tableqa.programs.derivations import from_derivation
-from tableqa.programs.language import Program, ProgramError
+from tableqa.programs.indexed_table import Sight, Spent
 from tableqa.programs.layout import CellRef
 from tableqa.programs.logical_forms import from_logical_form
-from tableqa.programs.meaning import reads, run
-from tableqa.programs.sight import Sight, Spent
+from tableqa.programs.semantics import reads, run
+from tableqa.programs.syntax import Program, ProgramError
 
 MOST_PROGRAMS = 20
 """Programs that are given."""

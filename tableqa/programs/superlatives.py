@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from tableqa.programs.language import Which
 from tableqa.programs.layout import words
+from tableqa.programs.syntax import Which
 
 _DATES = (
     "year date season build built establish founded found form open completed complete start born birth launch "

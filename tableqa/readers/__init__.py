@@ -21,7 +21,7 @@ from tableqa.readers import (
     wikisql,
     wtq,
 )
-from tableqa.readers.reader import (
+from tableqa.readers.interface import (
     Describing,
     Mapped,
     Reader,

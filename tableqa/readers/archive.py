@@ -16,8 +16,8 @@ from copy import copy
 from pathlib import Path
 from typing import IO
 
-from tableqa.language import grouped, phrase, reason_of, with_texts
-from tableqa.readers.reader import FETCH, START, ReaderError, check_is_text, is_excel
+from tableqa.core.translation import grouped, phrase, reason_of, with_texts
+from tableqa.readers.interface import FETCH, START, ReaderError, check_is_text, is_excel
 from tableqa.readers.table_kinds import SUFFIXES
 from tableqa.readers.workbook import is_workbook
 

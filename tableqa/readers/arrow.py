@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tableqa.canonical import thaw
-from tableqa.examples import Example, ExampleError
-from tableqa.json_text import read_json
-from tableqa.language import gettext_noop, grouped, phrase, reason_of
+from tableqa.core.canonical_json import thaw
+from tableqa.core.json_text import read_json
+from tableqa.core.translation import gettext_noop, grouped, phrase, reason_of
+from tableqa.data.examples import Example, ExampleError
 from tableqa.readers.class_labels import labelled, names_in_card, names_in_features
 from tableqa.readers.dataset_card import features
-from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import (
+from tableqa.readers.interface import (
     MAX_TABLE_BYTES,
     Credit,
     Names,
@@ -30,11 +29,12 @@ from tableqa.readers.reader import (
     read_text,
     start_of,
 )
+from tableqa.readers.mapped_records import checked, mapped_example
 from tableqa.readers.reading_options import option, with_options
 from tableqa.readers.records import Fields, Number, Place, read_records
 from tableqa.readers.split_names import parquet_files
 from tableqa.writers.hub import CROISSANT, NO_URL, SPDX
-from tableqa.writers.whole import FIELDS, HUB, example_of
+from tableqa.writers.whole_examples import FIELDS, HUB, example_of
 
 ROWS = 64
 """Records that are read at once."""
@@ -48,7 +48,7 @@ _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 @dataclass(eq=False)
 class Arrow(TolerantReader):
-    """The readers "parquet" and "hf"; see `tableqa.readers.reader.Reader`.
+    """The readers "parquet" and "hf"; see `tableqa.readers.interface.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`). A column
     that no part is made of goes into meta, and of several splits the "split". An id that repeats is numbered, and meta has

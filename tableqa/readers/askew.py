@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tableqa.by_place import by_place
-from tableqa.canonical import file_digest, thaw
-from tableqa.examples import BESIDE, Example, ExampleError
-from tableqa.language import gettext_noop, joined, phrase, reason_of
-from tableqa.on_disk import Shelf
+from tableqa.core.canonical_json import file_digest, thaw
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.translation import gettext_noop, joined, phrase, reason_of
+from tableqa.data.examples import BESIDE, Example, ExampleError
+from tableqa.data.positional_ids import by_place
+from tableqa.data.tables import Table, TableError
 from tableqa.operations import OperationError, from_dict, replay
-from tableqa.readers.reader import (
+from tableqa.readers.interface import (
     Credit,
     FileReader,
     Names,
@@ -30,7 +31,6 @@ from tableqa.readers.reader import (
 from tableqa.readers.records import Fields, Place, fields_of, marked_cells, plain, read_records
 from tableqa.readers.report import in_record
 from tableqa.readers.table_files import TableLines, line_at, lines_with_places
-from tableqa.tables import Table, TableError
 
 MANIFEST = "manifest.json"
 LAYOUTS = (1, 2)
@@ -44,7 +44,7 @@ _VERIFY = phrase("Fetch the release again, or check it with ./run manage verify_
 
 
 class AskewRelease(FileReader):
-    """The reader "askew"; see `tableqa.readers.reader.Reader`.
+    """The reader "askew"; see `tableqa.readers.interface.Reader`.
 
     First the original examples as their own reader gave them, then the accepted edits in the order of their decisions,
     then automatic perturbations, made again from their seeds, then mixes. All but the originals have `lineage` in meta:

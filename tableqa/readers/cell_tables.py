@@ -2,11 +2,11 @@
 
 from typing import Any, TypeGuard
 
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
+from tableqa.data.tables import Span, Table, default_ids
 from tableqa.readers.html_tables import Cell, HtmlTableError, table_of_cells
-from tableqa.readers.reader import ReaderError
+from tableqa.readers.interface import ReaderError
 from tableqa.readers.records import Fields, Place, kind, table_of, text_of
-from tableqa.tables import Span, Table, default_ids
 
 _REGION = ("first_row", "last_row", "first_column", "last_column")
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tableqa.examples import Example
-from tableqa.language import gettext_noop, phrase
+from tableqa.core.translation import gettext_noop, phrase
+from tableqa.data.examples import Example
 from tableqa.readers.delimited import names_columns, read_questions, read_table
-from tableqa.readers.reader import FileReader, Rejected, file_at, outcomes_of_rows
+from tableqa.readers.interface import FileReader, Rejected, file_at, outcomes_of_rows
 from tableqa.readers.records import Place, context_of, example
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import check_kind
@@ -24,7 +24,7 @@ _UNESCAPED = {"p": "|", "\\": "\\"}
 
 
 class CsvTables(FileReader):
-    """The reader "csv"; see `tableqa.readers.reader.Reader`.
+    """The reader "csv"; see `tableqa.readers.interface.Reader`.
 
     Several answers are parted by `|`; in an answer, `\\p` is a pipe and `\\\\` a backslash. An empty field is no answer.
     context holds the columns "text", "unit" and "scale"; meta every column beyond these under its name, and "table".

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tableqa import guarded_yaml
-from tableqa.language import phrase
-from tableqa.readers.reader import ReaderError, read_text
+from tableqa.core import guarded_yaml
+from tableqa.core.translation import phrase
+from tableqa.readers.interface import ReaderError, read_text
 from tableqa.readers.records import kind
 
 README = "README.md"

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from tableqa.language import grouped, phrase, reason_of
-from tableqa.readers.reader import (
+from tableqa.core.translation import grouped, phrase, reason_of
+from tableqa.data.tables import Table, TableError
+from tableqa.readers.interface import (
     MAX_TABLE_BYTES,
     ReaderError,
     Rejected,
@@ -22,7 +23,6 @@ from tableqa.readers.reader import (
 from tableqa.readers.reading_options import offering, option, unescaped
 from tableqa.readers.records import ADDED, Fields, Place
 from tableqa.readers.text_form import ROWS_COMPARED, fields_of_lines, separator_name, text_lines
-from tableqa.tables import Table, TableError
 
 QUOTES = "quotes"
 """Notes on rows that quotes would join (`noting`)."""

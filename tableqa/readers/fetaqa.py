@@ -4,16 +4,16 @@ A table is an array of rows whose first is the header; the highlighted cells cou
 header and row 1 the first one below it.
 """
 
-from tableqa.examples import Example
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers.records import Fields, Record, RecordFile, cell_at, example, table_of
-from tableqa.tables import Table
 
 _META = ("page_wikipedia_url", "table_source_json")
 
 
 class Fetaqa(RecordFile):
-    """The reader "fetaqa"; see `tableqa.readers.reader.Reader`.
+    """The reader "fetaqa"; see `tableqa.readers.interface.Reader`.
 
     The table's title is the page's, its caption the section's. The one answer is a sentence. meta holds the page's
     address, "table_source_json", and "highlighted_cells" as [row id, column id]; a row id may be that of the header.

@@ -25,9 +25,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Context, Example
-from tableqa.language import phrase
-from tableqa.readers.reader import FileReader, Names, ReaderError, Rejected
+from tableqa.core.translation import phrase
+from tableqa.data.examples import Context, Example
+from tableqa.data.tables import Table
+from tableqa.readers.interface import FileReader, Names, ReaderError, Rejected
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -40,7 +41,6 @@ from tableqa.readers.records import (
     plain,
     table_of,
 )
-from tableqa.tables import Table
 
 _FIELDS = ("id", "question", "answers", "table")
 _MADE = ("context", "table_form", "nested", "relevant_cells")
@@ -51,7 +51,7 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 
 
 class FrebTqa(FileReader):
-    """The reader "freb_tqa"; see `tableqa.readers.reader.Reader`. The tables are in the file: `tables` is not used."""
+    """The reader "freb_tqa"; see `tableqa.readers.interface.Reader`. The tables are in the file: `tables` is not used."""
 
     name = "freb_tqa"
     title = "FREB-TQA"

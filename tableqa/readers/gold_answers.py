@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tableqa.foreign_values import unstorable_part
-from tableqa.language import phrase
+from tableqa.core.foreign_values import unstorable_part
+from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
-from tableqa.readers.reader import Ids, ReaderError, Rejected
+from tableqa.readers.interface import Ids, ReaderError, Rejected
 from tableqa.readers.records import Fields, Record, decoded, each_record, plain
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.text_form import text_form

@@ -2,8 +2,8 @@
 
 import re
 
-from tableqa.language import gettext_noop, phrase
-from tableqa.tables import HEADER, Span, Table
+from tableqa.core.translation import gettext_noop, phrase
+from tableqa.data.tables import HEADER, Span, Table
 
 NONE, FULL = "none", "full"
 HEADER_ROWS = {

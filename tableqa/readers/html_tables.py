@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain, product, takewhile
 from typing import NoReturn
 
-from tableqa.language import grouped, phrase, reason_of
+from tableqa.core.translation import grouped, phrase, reason_of
+from tableqa.data.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Table, TableError, default_ids
 from tableqa.readers.report import note
 from tableqa.serialisations import SERIALISATIONS
 from tableqa.serialisations.markup import table_of_lines
-from tableqa.tables import MAX_CELLS, MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Table, TableError, default_ids
 
 MAX_HTML = 16 * 1024 * 1024
 """Characters of a page that are parsed."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tableqa.language import joined, phrase
+from tableqa.core.translation import joined, phrase
 from tableqa.readers import arrow
 from tableqa.readers.class_labels import names_in_card
 from tableqa.readers.dataset_card import (
@@ -15,7 +15,7 @@ from tableqa.readers.dataset_card import (
     front_matter,
     licence,
 )
-from tableqa.readers.reader import Credit, ReaderError
+from tableqa.readers.interface import Credit, ReaderError
 from tableqa.readers.split_names import SPLITS, has_parquet, refuse_configurations, same_split, split_of
 
 _ARROW = (".parquet", ".arrow", ".feather")

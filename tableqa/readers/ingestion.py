@@ -2,7 +2,7 @@
 
     result = read_all(ReadRequest("wtq", "train.tsv", "rows.jsonl"))
 
-It uses no database, and requests and results are JSON: so it runs in a separate process (`tableqa.readers.reader_process`),
+It uses no database, and requests and results are JSON: so it runs in a separate process (`tableqa.readers.worker_process`),
 where files of other people can do no harm.
 """
 
@@ -19,9 +19,9 @@ from typing import Any, Self, TextIO
 
 from cachetools import LRUCache
 
-from tableqa.canonical import file_digest
-from tableqa.examples import Example
-from tableqa.language import phrase
+from tableqa.core.canonical_json import file_digest
+from tableqa.core.translation import phrase
+from tableqa.data.examples import Example
 from tableqa.readers import (
     READERS,
     Describing,
@@ -36,9 +36,9 @@ from tableqa.readers import (
 )
 from tableqa.readers import credit as credit_of
 from tableqa.readers.archive import has_many_tables, partly_unpacked, unpack, unpacked_by
-from tableqa.readers.doubts import note_doubts
+from tableqa.readers.doubtful_values import note_doubts
+from tableqa.readers.interface import Credit, Tolerant, cannot_open
 from tableqa.readers.own_data import ONLY_SPLIT, OwnData
-from tableqa.readers.reader import Credit, Tolerant, cannot_open
 from tableqa.readers.record_forms import PARTS
 from tableqa.readers.rejections import Problem, Rejections
 from tableqa.readers.report import Report, about_columns, in_record, noting

@@ -5,10 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Context, Example, Turn
-from tableqa.language import gettext_noop, phrase, reason_of
-from tableqa.readers.mapped import gold
-from tableqa.readers.reader import Ids, Rejected
+from tableqa.core.translation import gettext_noop, phrase, reason_of
+from tableqa.data.examples import Context, Example, Turn
+from tableqa.data.tables import Span, Table, TableError
+from tableqa.readers.interface import Ids, Rejected
+from tableqa.readers.mapped_records import gold
 from tableqa.readers.records import (
     Fields,
     Record,
@@ -24,7 +25,6 @@ from tableqa.readers.records import (
     table_of,
     turn_of,
 )
-from tableqa.tables import Span, Table, TableError
 
 MARKED = ("answer_cells", "highlighted_cells", "relevant_cells")
 """The fields that hold marked cells, as lists of [row id, column id]; they lie in `Example.meta`."""
@@ -36,7 +36,7 @@ _FIELDS = (
 
 
 class Jsonl(RecordFile):
-    """The reader "jsonl"; see `tableqa.readers.reader.Reader`. Marked and rated fields lie in meta."""
+    """The reader "jsonl"; see `tableqa.readers.interface.Reader`. Marked and rated fields lie in meta."""
 
     name = "jsonl"
     title = gettext_noop("JSON Lines (Askew format)")

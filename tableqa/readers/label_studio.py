@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Example
-from tableqa.language import gettext_noop, grouped, joined, phrase
-from tableqa.readers.mapped import checked, mapped_example
-from tableqa.readers.reader import Credit, Names, Rejected, joined_credit, stated_credit
+from tableqa.core.translation import gettext_noop, grouped, joined, phrase
+from tableqa.data.examples import Example
+from tableqa.readers.interface import Credit, Names, Rejected, joined_credit, stated_credit
+from tableqa.readers.mapped_records import checked, mapped_example
 from tableqa.readers.reading_options import with_options
 from tableqa.readers.records import Fields, Record, RecordFile, outcomes_of, plain, read_records
 
@@ -23,7 +23,7 @@ _KEPT = ("annotations", "predictions")
 
 @dataclass(frozen=True)
 class LabelStudio(RecordFile):
-    """The reader "label_studio"; see `tableqa.readers.reader.Reader`.
+    """The reader "label_studio"; see `tableqa.readers.interface.Reader`.
 
     The id is the task's. meta holds every other field of its data and "label_studio": its "annotations" and "predictions"
     as they are. Where `answers` is annotations.NAME, the answers are what the first annotation that was not cancelled says

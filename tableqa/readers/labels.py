@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tableqa.foreign_values import NAMES, normal, unstorable_part
-from tableqa.language import phrase
+from tableqa.core.foreign_values import NAMES, normal, unstorable_part
+from tableqa.core.translation import phrase
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.ingestion import ROWS, ReadRequest, ReadResult, Rows, checksum_of
-from tableqa.readers.reader import ReaderError, Rejected
+from tableqa.readers.interface import ReaderError, Rejected
 from tableqa.readers.records import ADDED, Fields, decoded, plain
 from tableqa.readers.rejections import Rejections
 from tableqa.readers.text_form import text_form

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from tableqa.examples import Example
-from tableqa.language import gettext_noop, phrase
-from tableqa.on_disk import Shelf
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.translation import gettext_noop, phrase
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers.fetaqa import fetaqa_table
+from tableqa.readers.interface import FileReader, Ids, Rejected, file_at
 from tableqa.readers.qtsumm import qtsumm_table
-from tableqa.readers.reader import FileReader, Ids, Rejected, file_at
 from tableqa.readers.records import Fields, Place, Record, example, has_fields, outcomes_of, read_records
-from tableqa.tables import Table
 
 DIMENSIONS = ("faithfulness", "comprehensiveness")
 """What people rate from 1 to 5 (2.3); a score is the mean of theirs."""
@@ -30,7 +30,7 @@ _QUESTION = ("question", "query")
 
 
 class Lftqa(FileReader):
-    """The reader "lftqa"; see `tableqa.readers.reader.Reader`.
+    """The reader "lftqa"; see `tableqa.readers.interface.Reader`.
 
     One example for each answer of a system; its id is `example_id~model`. An empty answer is no example: there is
     nothing to rate. answers holds the reference, if there is one. meta holds "rated_answer" {"text", "system"},

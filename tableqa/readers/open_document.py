@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
 from tableqa.readers.html_tables import raised
-from tableqa.readers.reader import ReaderError
+from tableqa.readers.interface import ReaderError
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.workbook import MAX_SHEET_CELLS, Sheet, Workbook, date_text, is_open_document, trimmed
 

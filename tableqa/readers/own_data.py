@@ -12,10 +12,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Example
-from tableqa.foreign_values import in_column
-from tableqa.language import gettext_noop, joined, phrase, word
-from tableqa.on_disk import Shelf
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.foreign_values import in_column
+from tableqa.core.translation import gettext_noop, joined, phrase, word
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers import arrow, hub_folder, wikisql
 from tableqa.readers.archive import is_archive, named, unpacked
 from tableqa.readers.cell_tables import highlighted_ids, is_totto, without_question
@@ -23,11 +24,11 @@ from tableqa.readers.class_labels import labelled
 from tableqa.readers.dataset_card import README
 from tableqa.readers.delimited import named_rows, read_delimited
 from tableqa.readers.header_rows import check_header_row, names_header, with_header
-from tableqa.readers.mapped import retitled, table_from, text_in, texts_of_answers
+from tableqa.readers.interface import Credit, Ids, ReaderError, Rejected, TolerantReader
+from tableqa.readers.mapped_records import retitled, table_from, text_in, texts_of_answers
 from tableqa.readers.open_document import opened
 from tableqa.readers.plain_copies import plain_copy
 from tableqa.readers.question_files import header_at, is_page, questions_of, rows_of_page, sheets_of_questions
-from tableqa.readers.reader import Credit, Ids, ReaderError, Rejected, TolerantReader
 from tableqa.readers.reading_options import READING, check_options, option, reading_options, with_options
 from tableqa.readers.record_forms import (
     OF_GOLD,
@@ -63,8 +64,7 @@ from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.table_kinds import SUFFIXES, check_kind, table_in
 from tableqa.readers.text_form import TextForm, check_separator, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import Sheet, is_open_document, is_workbook, starts_as_zip, table_of_sheet
-from tableqa.tables import Table
-from tableqa.writers.whole import FIELDS
+from tableqa.writers.whole_examples import FIELDS
 
 OPTIONS = ("separator", "encoding", "table_encoding", "answer_separator", "header_row", *READING)
 """What can be said of a file beside the names of its columns."""
@@ -121,7 +121,7 @@ class Sheets:
 
 @dataclass(eq=False)
 class OwnData(TolerantReader):
-    """The reader "own"; see `tableqa.readers.reader.Reader`.
+    """The reader "own"; see `tableqa.readers.interface.Reader`.
 
     Which columns are the question, the table and the answers is known by usual names, or said (`with_fields`), as are the
     options `separator`, `encoding`, `table_encoding`, `answer_separator` and `header_row`. A column that no part is made of

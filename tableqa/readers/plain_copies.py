@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
 from tableqa.readers.archive import MOST_UNPACKED, named, unpack_file
-from tableqa.readers.letters import Guess, encoding_by_letters
-from tableqa.readers.reader import ReaderError, start_of
+from tableqa.readers.encoding_detection import Guess, encoding_by_letters
+from tableqa.readers.interface import ReaderError, start_of
 from tableqa.readers.reading_options import option
 from tableqa.readers.record_forms import is_json
 from tableqa.readers.text_form import checked_encoding, known_or_sample, text_lines

@@ -6,22 +6,22 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from tableqa.examples import Example
-from tableqa.foreign_values import printable, printable_in
-from tableqa.language import reason_of, with_texts
+from tableqa.core.foreign_values import printable, printable_in
+from tableqa.core.translation import reason_of, with_texts
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers import READERS, Describing, Mapped, Reader, ReaderError, Rejected, checked
 from tableqa.readers import credit as credit_of
-from tableqa.readers.detection import detected
-from tableqa.readers.doubts import note_doubts
+from tableqa.readers.doubtful_values import note_doubts
+from tableqa.readers.format_detection import detected
 from tableqa.readers.ingestion import OF_FILES, ReadRequest, unpacking
-from tableqa.readers.losses import columns_of, losses
+from tableqa.readers.interface import Credit
+from tableqa.readers.omissions import columns_of, losses
 from tableqa.readers.own_data import OPTIONS, REQUIRED, Layout, OwnData
-from tableqa.readers.reader import Credit
 from tableqa.readers.record_forms import PARTS, guessed
 from tableqa.readers.rejections import Problem, described
 from tableqa.readers.report import Report, about_columns, in_record, noting
 from tableqa.readers.split_names import split_in_name
-from tableqa.tables import Table
 
 SHOWN = 5
 """Examples of a preview."""

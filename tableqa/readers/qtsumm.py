@@ -1,13 +1,13 @@
 """QTSumm (Zhao et al., EMNLP 2023): queries about Wikipedia's tables, answered in a paragraph, with the rows it rests on."""
 
-from tableqa.examples import Example
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers.records import Fields, Record, RecordFile, example, table_of
-from tableqa.tables import Table
 
 
 class Qtsumm(RecordFile):
-    """The reader "qtsumm"; see `tableqa.readers.reader.Reader`.
+    """The reader "qtsumm"; see `tableqa.readers.interface.Reader`.
 
     The query is the question, the summary the one answer. meta holds "table_id" and "row_ids", the ids of the rows
     that the summary rests on (the source counts them from 0 below the header).

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
 from tableqa.readers.html_tables import HtmlTableError, html_table
-from tableqa.readers.reader import ReaderError, any_case, not_the_only_file, start_of
+from tableqa.readers.interface import ReaderError, any_case, not_the_only_file, start_of
 from tableqa.readers.reading_options import EVERY, offering, option
 from tableqa.readers.record_forms import JSON_SUFFIXES, TEXT_SUFFIXES, is_header
 from tableqa.readers.report import note

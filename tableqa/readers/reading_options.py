@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from tableqa.language import gettext_noop, joined, phrase, word
-from tableqa.readers.reader import ReaderError
+from tableqa.core.translation import gettext_noop, joined, phrase, word
+from tableqa.readers.interface import ReaderError
 
 T = TypeVar("T")
 EVERY = "*"

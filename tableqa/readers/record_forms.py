@@ -14,10 +14,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tableqa.answers import alternatives_of, in_words
-from tableqa.foreign_values import in_column
-from tableqa.language import gettext_noop, joined, phrase
-from tableqa.readers.mapped import (
+from tableqa.core.foreign_values import in_column
+from tableqa.core.translation import gettext_noop, joined, phrase
+from tableqa.data.answers import alternatives_of, in_words
+from tableqa.readers.interface import ReaderError, start_of
+from tableqa.readers.mapped_records import (
     USUAL,
     gold,
     is_list_of_objects,
@@ -25,7 +26,6 @@ from tableqa.readers.mapped import (
     is_table_text,
     texts_of_answers,
 )
-from tableqa.readers.reader import ReaderError, start_of
 from tableqa.readers.reading_options import option
 from tableqa.readers.records import Fields, list_in, read_members, starts_array, text_of, whole_object
 from tableqa.readers.report import note

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeVar, cast
 
-from tableqa.examples import Context, Example, ExampleError, Turn
-from tableqa.foreign_values import NUMBER, decimal, replaced, unstorable_part
-from tableqa.json_text import check_depth
-from tableqa.language import gettext_noop, grouped, joined, phrase, reason_of, sentence, word
-from tableqa.on_disk import Shelf
-from tableqa.printed_values import json_of
-from tableqa.readers.reader import (
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.foreign_values import NUMBER, decimal, replaced, unstorable_part
+from tableqa.core.json_text import check_depth
+from tableqa.core.translation import gettext_noop, grouped, joined, phrase, reason_of, sentence, word
+from tableqa.data.examples import Context, Example, ExampleError, Turn
+from tableqa.data.tables import HEADER, Table, TableError
+from tableqa.readers.interface import (
     MAX_TABLE_BYTES,
     FileReader,
     Ids,
@@ -38,7 +38,7 @@ from tableqa.readers.reader import (
 )
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.report import in_record, note
-from tableqa.tables import HEADER, Table, TableError
+from tableqa.serialisations.printed_values import json_of
 
 MAX_RECORD_BYTES = MAX_TABLE_BYTES
 """The largest record that is read; it is kept whole while it is read, and it holds a table."""

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tableqa.foreign_values import printable, printable_in
-from tableqa.language import joined, phrase, with_texts
-from tableqa.readers.reader import ReaderError, Rejected
+from tableqa.core.foreign_values import printable, printable_in
+from tableqa.core.translation import joined, phrase, with_texts
+from tableqa.readers.interface import ReaderError, Rejected
 from tableqa.readers.records import ADDED, Number, as_written, decoded_line
 
 MOST_DESCRIBED = 100

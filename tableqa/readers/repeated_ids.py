@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Iterable, Iterator
 
-from tableqa.examples import Example
-from tableqa.language import phrase
-from tableqa.readers.reader import Ids, ReaderError, Rejected
+from tableqa.core.translation import phrase
+from tableqa.data.examples import Example
+from tableqa.readers.interface import Ids, ReaderError, Rejected
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.records import Place
 

@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any, get_origin
 
-from tableqa.dataclass_json import from_json, to_json
-from tableqa.foreign_values import printable
-from tableqa.language import gettext_noop, grouped, joined, pack, phrase, unpack, word
+from tableqa.core.foreign_values import printable
+from tableqa.core.translation import gettext_noop, grouped, joined, pack, phrase, unpack, word
+from tableqa.data.typed_json import from_json, to_json
 
 LONGEST_TEXT = 60
 """Characters of an example of a finding."""

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Example
-from tableqa.language import gettext_noop, phrase
-from tableqa.on_disk import Shelf
-from tableqa.readers.reader import Names, ReaderError, Rejected, TolerantReader, ways_to_tables
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.translation import gettext_noop, phrase
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
+from tableqa.readers.interface import Names, ReaderError, Rejected, TolerantReader, ways_to_tables
 from tableqa.readers.records import (
     Fields,
     Place,
@@ -28,7 +29,6 @@ from tableqa.readers.records import (
     table_of,
 )
 from tableqa.readers.table_files import TableLines
-from tableqa.tables import Table
 
 _FIELDS = ("id", "question", "answers", "table")
 _MADE = ("context", "answers_text", "table_about", "table_beside", "made_id")
@@ -40,7 +40,7 @@ _TABLES = "_table"
 
 
 class Robut(TolerantReader):
-    """The reader "robut"; see `tableqa.readers.reader.Reader`.
+    """The reader "robut"; see `tableqa.readers.interface.Reader`.
 
     meta holds "perturbation_type", "original_id", "original_question" and every other field of the record under its own
     name, and besides: "context", the name of the table; "table_about", what else its object holds (WikiSQL's types);

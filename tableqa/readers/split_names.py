@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from tableqa.language import phrase
-from tableqa.readers.reader import ReaderError, any_case
+from tableqa.core.translation import phrase
+from tableqa.readers.interface import ReaderError, any_case
 
 SPLITS = {
     "train": "train", "training": "train",

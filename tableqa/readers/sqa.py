@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tableqa.examples import Example, Turn
-from tableqa.language import gettext_noop, phrase
+from tableqa.core.translation import gettext_noop, phrase
+from tableqa.data.examples import Example, Turn
+from tableqa.data.tables import Table
 from tableqa.readers.delimited import names_columns, read_questions
-from tableqa.readers.reader import FileReader, Ids, ReaderError, Rejected, file_at
+from tableqa.readers.interface import FileReader, Ids, ReaderError, Rejected, file_at
 from tableqa.readers.records import Place, cell_at, example, list_in
 from tableqa.readers.table_files import TableFiles, folders_around
 from tableqa.readers.wtq import read_table
-from tableqa.tables import Table
 
 _COLUMNS = ("id", "annotator", "position", "question", "table_file", "answer_coordinates", "answer_text")
 _PLACES = ("*.tsv", "*/*.tsv")
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class Sqa(FileReader):
-    """The reader "sqa"; see `tableqa.readers.reader.Reader`.
+    """The reader "sqa"; see `tableqa.readers.interface.Reader`.
 
     The id of an example is `id-annotator-position`. history holds the earlier questions of its sequence. meta holds
     "id", "annotator", "position" and "table_file" of the source, and "answer_cells", the cells of the answers in their

@@ -5,8 +5,8 @@ The repository gives TabFact, HybridQA, SQA, FEVEROUS and others the one form {"
 a table as running text and are not read.
 """
 
-from tableqa.examples import Example
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
+from tableqa.data.examples import Example
 from tableqa.readers.records import Fields, Record, RecordFile, context_of, example, kind, plain, table_of
 
 _FIELDS = ("id", "title", "context", "table", "query", "label")
@@ -15,7 +15,7 @@ WRITTEN = "written"
 
 
 class Suc(RecordFile):
-    """The reader "suc"; see `tableqa.readers.reader.Reader`.
+    """The reader "suc"; see `tableqa.readers.interface.Reader`.
 
     The label is the answer, or a list of answers. The source has no ids: an example is called by its number in the file,
     unless the record has an id. context holds the passages. meta holds every other field of the record, and "written": its

@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Example
-from tableqa.language import gettext_noop, phrase
+from tableqa.core.translation import gettext_noop, phrase
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import FileReader, ReaderError, Rejected, file_at, read_lines
+from tableqa.readers.interface import FileReader, ReaderError, Rejected, file_at, read_lines
 from tableqa.readers.records import ADDED, Place, example, kind, read_members
 from tableqa.readers.table_files import TableFiles
-from tableqa.tables import Table
 
 LABELS = {1: "entailed", 0: "refuted"}
 
@@ -24,7 +24,7 @@ _TABLES = ("all_csv", "data/all_csv")
 
 
 class TabFact(FileReader):
-    """The reader "tabfact"; see `tableqa.readers.reader.Reader`.
+    """The reader "tabfact"; see `tableqa.readers.interface.Reader`.
 
     The statement is the question, its label, "1" (entailed) or "0" (refuted), the one answer. The id is `table_id-n`, n
     counting the table's statements from 1: the source has none. meta holds "table_id" and "label", the word for it. The

@@ -6,9 +6,9 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from tableqa.language import joined, phrase
-from tableqa.readers.letters import Guess, encoding_by_letters
-from tableqa.readers.reader import ReaderError
+from tableqa.core.translation import joined, phrase
+from tableqa.readers.encoding_detection import Guess, encoding_by_letters
+from tableqa.readers.interface import ReaderError
 from tableqa.readers.text_form import (
     checked_encoding,
     encoding_name,

@@ -8,11 +8,11 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from tableqa.language import gettext_noop, joined, phrase, reason_of
-from tableqa.on_disk import Shelf
-from tableqa.readers.reader import ReaderError, inside, read_lines, start_of
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.translation import gettext_noop, joined, phrase, reason_of
+from tableqa.data.tables import Table
+from tableqa.readers.interface import ReaderError, inside, read_lines, start_of
 from tableqa.readers.records import MAX_RECORD_BYTES, Fields, Place, fields_of
-from tableqa.tables import Table
 
 CACHED_CELLS = 250_000
 """Cells of tables that are kept while reading: all 1,679 tables of WTQ's release, and a bound for anything larger."""

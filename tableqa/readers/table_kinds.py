@@ -4,19 +4,19 @@ import re
 from itertools import chain, islice
 from pathlib import Path
 
-from tableqa.language import grouped, phrase
+from tableqa.core.translation import grouped, phrase
+from tableqa.data.tables import Table
 from tableqa.readers.delimited import read_delimited, table_of_rows, widened
 from tableqa.readers.header_rows import with_header
 from tableqa.readers.html_tables import HtmlTableError, html_table
-from tableqa.readers.mapped import markdown_rows, table_from
+from tableqa.readers.interface import MAX_TABLE_BYTES, ReaderError
+from tableqa.readers.mapped_records import markdown_rows, table_from
 from tableqa.readers.open_document import opened
-from tableqa.readers.reader import MAX_TABLE_BYTES, ReaderError
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.records import Place, decoded
 from tableqa.readers.table_encodings import PAGES, TableEncoding, is_page
 from tableqa.readers.text_form import ROWS_COMPARED, has_columns, may_have_row_names, text_form, text_lines
 from tableqa.readers.workbook import is_workbook, table_of_sheet
-from tableqa.tables import Table
 
 SEPARATED = (".csv", ".tsv", ".tab")
 _PERHAPS_SEPARATED = (".txt", "")

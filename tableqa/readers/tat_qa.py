@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Context, Example
-from tableqa.language import phrase
-from tableqa.readers.reader import Ids, ReaderError, Rejected
+from tableqa.core.translation import phrase
+from tableqa.data.examples import Context, Example
+from tableqa.data.tables import Table
+from tableqa.readers.interface import Ids, ReaderError, Rejected
 from tableqa.readers.records import (
     Fields,
     Record,
@@ -23,14 +24,13 @@ from tableqa.readers.records import (
     table_of,
     text_of,
 )
-from tableqa.tables import Table
 
 _READ = ("uid", "question", "answer")
 """Fields of a question that are fields of its example; the others go into `meta`."""
 
 
 class TatQa(RecordFile):
-    """The reader "tat_qa"; see `tableqa.readers.reader.Reader`.
+    """The reader "tat_qa"; see `tableqa.readers.interface.Reader`.
 
     The id of an example is the uid of its question. context holds the paragraphs in their order and the scale of the
     answer; meta all other fields of the question under their names (in the test file also "facts", "consts" and

@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tableqa.language import gettext_noop, grouped, joined, phrase, word
-from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
-from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text
+from tableqa.core.translation import gettext_noop, grouped, joined, phrase, word
+from tableqa.readers.encoding_detection import SEVERAL_BYTES, SINGLE_BYTE, Guess, encoding_by_letters
+from tableqa.readers.interface import MAX_TABLE_BYTES, START, ReaderError, cannot_open, check_is_text
 from tableqa.readers.reading_options import offering, option
 
 SEPARATORS = {

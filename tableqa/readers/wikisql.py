@@ -11,18 +11,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from tableqa.examples import Example
-from tableqa.language import gettext_noop, joined, phrase
-from tableqa.on_disk import Shelf
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.translation import gettext_noop, joined, phrase
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.programs import ProgramError, program_of, run
 from tableqa.readers.archive import is_archive, named, unpacked
-from tableqa.readers.reader import FileReader, Ids, ReaderError, Rejected, any_case, only_file, ways_to_tables
+from tableqa.readers.interface import (
+    FileReader,
+    Ids,
+    ReaderError,
+    Rejected,
+    any_case,
+    only_file,
+    ways_to_tables,
+)
 from tableqa.readers.records import Fields, Record, example, has_fields, outcomes_of, table_of, text_of
 from tableqa.readers.split_names import SPLITS, check_split, same_split, split_of
 from tableqa.readers.table_encodings import PAGES
 from tableqa.readers.table_files import TableLines, lines_with_places
 from tableqa.readers.table_kinds import SEPARATED
-from tableqa.tables import Table
 
 AGGREGATIONS = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
 """What `agg` counts; "" is no aggregation."""
@@ -38,7 +46,7 @@ _TABLES_META = ("types", "page_title", "section_title", "caption", "name", "page
 
 
 class WikiSql(FileReader):
-    """The reader "wikisql"; see `tableqa.readers.reader.Reader`.
+    """The reader "wikisql"; see `tableqa.readers.interface.Reader`.
 
     The id of an example is `table_id-n`, n counting the table's questions in the file from 1: the source has none.
     answers is what the logical form gives on the table (`tableqa.programs`), and program that form as a program. Where

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from tableqa.language import grouped, phrase, reason_of
+from tableqa.core.translation import grouped, phrase, reason_of
+from tableqa.data.tables import MAX_COLUMNS, Span, Table
 from tableqa.readers.delimited import table_of_rows
 from tableqa.readers.html_tables import raised
+from tableqa.readers.interface import MAX_TABLE_BYTES, START, ReaderError, cannot_open
 from tableqa.readers.number_formats import GENERAL, number_text
-from tableqa.readers.reader import MAX_TABLE_BYTES, START, ReaderError, cannot_open
 from tableqa.readers.reading_options import offering, option
 from tableqa.readers.report import note
-from tableqa.tables import MAX_COLUMNS, Span, Table
 
 MAX_PARTS = 10_000
 """Files in the archive that a workbook is."""

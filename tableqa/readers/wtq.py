@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tableqa.examples import Example
-from tableqa.language import gettext_noop, joined, phrase
+from tableqa.core.translation import gettext_noop, joined, phrase
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 from tableqa.readers.delimited import table_of_rows
-from tableqa.readers.reader import (
+from tableqa.readers.interface import (
     FileReader,
     ReaderError,
     Rejected,
@@ -22,7 +23,6 @@ from tableqa.readers.reader import (
 )
 from tableqa.readers.records import ADDED
 from tableqa.readers.table_files import TableFiles, folders_around
-from tableqa.tables import Table
 
 _COLUMNS = ("id", "utterance", "context", "targetValue")
 _HEADER = " <tab> ".join(_COLUMNS)
@@ -38,7 +38,7 @@ _UNESCAPED = {"n": "\n", "p": "|", "\\": "\\"}
 
 
 class Wtq(FileReader):
-    """The reader "wtq"; see `tableqa.readers.reader.Reader`. meta holds "context", the table's path in the release."""
+    """The reader "wtq"; see `tableqa.readers.interface.Reader`. meta holds "context", the table's path in the release."""
 
     name = "wtq"
     title = "WikiTableQuestions"

@@ -8,11 +8,11 @@ ours, from which the table can be read back whatever its cells hold. docs/refere
 
 from collections.abc import Mapping
 
+from tableqa.serialisations.forms import Serialisation, SerialisationError
 from tableqa.serialisations.literals import LITERALS
 from tableqa.serialisations.markup import MARKUP
-from tableqa.serialisations.published import PUBLISHED
-from tableqa.serialisations.separated import SEPARATED
-from tableqa.serialisations.serialisation import Serialisation, SerialisationError
+from tableqa.serialisations.published_forms import PUBLISHED
+from tableqa.serialisations.separated_values import SEPARATED
 
 SERIALISATIONS: Mapping[str, Serialisation] = {
     one.name: one for one in (*MARKUP, *LITERALS, *SEPARATED, *PUBLISHED)

@@ -4,8 +4,8 @@ import ast
 import json
 from typing import Any
 
-from tableqa.serialisations.serialisation import EVERYTHING, Serialisation, SerialisationError, as_dict, shown
-from tableqa.tables import Table
+from tableqa.data.tables import Table
+from tableqa.serialisations.forms import EVERYTHING, Serialisation, SerialisationError, as_dict, shown
 
 
 def _write_json(table: Table) -> str:

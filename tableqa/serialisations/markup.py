@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 # A document type is refused before anything is expanded, so the dangers of XML's entities do not arise.
 from xml.parsers import expat  # nosec
 
-from tableqa.serialisations.serialisation import EVERYTHING, Serialisation, SerialisationError, shown
-from tableqa.tables import MAX_COLUMNS, MAX_ROWS, Span, Table, default_ids
+from tableqa.data.tables import MAX_COLUMNS, MAX_ROWS, Span, Table, default_ids
+from tableqa.serialisations.forms import EVERYTHING, Serialisation, SerialisationError, shown
 
 
 @dataclass(frozen=True)

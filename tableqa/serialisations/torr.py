@@ -10,11 +10,11 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tableqa.examples import Example
-from tableqa.language import message
+from tableqa.core.translation import message
+from tableqa.data.examples import Example
 from tableqa.perturbations import PERTURBATIONS
 from tableqa.serialisations import SERIALISATIONS, TORR
-from tableqa.serialisations.serialisation import Serialisation
+from tableqa.serialisations.forms import Serialisation
 
 STRUCTURAL: tuple[str, ...] = ("torr_row_swap", "torr_column_swap", "torr_transpose", "torr_empty_rows")
 """The names of ToRR's perturbations in `tableqa.perturbations`."""

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tableqa.answers import gold_record
-from tableqa.examples import Example
+from tableqa.data.answers import gold_record
+from tableqa.data.examples import Example
 
 
 def askew_record(example: Example) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tableqa.canonical import thaw
-from tableqa.examples import Example
-from tableqa.tables import Table
+from tableqa.core.canonical_json import thaw
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
 
 OF_THE_QUESTION = ("ori_table", "short_table")
 SIDES = (*OF_THE_QUESTION, "ans_change", "ans_no_change")

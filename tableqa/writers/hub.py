@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tableqa.writers.whole import HUB
-from tableqa.zero_width import Interval, interval_of
+from tableqa.statistics.zero_width_intervals import Interval, interval_of
+from tableqa.writers.whole_examples import HUB
 
 CARD, STATEMENT, CROISSANT, PARQUET = (
     "README.md",

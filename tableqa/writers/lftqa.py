@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from tableqa.examples import Example
+from tableqa.data.examples import Example
 
 SCORES = "scores/{source}"
 """The folder of one dataset; {source} is its name in the project."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tableqa.canonical import thaw
-from tableqa.examples import Example
+from tableqa.core.canonical_json import thaw
+from tableqa.data.examples import Example
 from tableqa.writers.freb_tqa import freb_example
 
 PERTURBATIONS = (

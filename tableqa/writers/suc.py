@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tableqa.canonical import thaw
-from tableqa.examples import Example
+from tableqa.core.canonical_json import thaw
+from tableqa.data.examples import Example
 from tableqa.serialisations import SERIALISATIONS
 
 SERIALISATION = "html"

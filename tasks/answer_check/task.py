@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example
-from tableqa.answers import accepted, compare, in_words
 from tableqa.cells import fold, number_of
-from tableqa.language import gettext, gettext_noop, joined, word
-from tableqa.proportions import proportion
+from tableqa.core.translation import gettext, gettext_noop, joined, word
+from tableqa.data.answers import accepted, compare, in_words
+from tableqa.statistics.proportions import proportion
 from tableqa.writers.askew import askew_record
-from tasks.common.reading import Reading
 from tasks.contract import (
     Accepted,
     Adjudicate,
@@ -32,6 +31,7 @@ from tasks.contract import (
     Resolution,
     Surroundings,
 )
+from tasks.shared.response_parts import Reading
 
 DIFFERENCES = {
     "form": gettext_noop("the same, written differently"),
@@ -44,7 +44,7 @@ DIFFERENCES = {
     "value": gettext_noop("a different value"),
     "unanswerable": gettext_noop("marked as unanswerable"),
 }
-"""What `tableqa.answers.compare` finds between an answer and the given one, and a refusal to answer."""
+"""What `tableqa.data.answers.compare` finds between an answer and the given one, and a refusal to answer."""
 REAL = ("partial", "value", "unanswerable")
 """Differences that somebody has to look at. (FREB-TQA 3.5)"""
 SLIPS = ("sign", "scale")

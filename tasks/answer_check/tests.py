@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 from tasks.answer_check.task import Response, named, task
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
-from tableqa.language import gettext_noop
+from tableqa.core.translation import gettext_noop
 from tableqa.writers.askew import askew_record
 from tableqa.writers.lftqa import SCORES, output_record, scores
-from tasks.common.declared import RatingTask
-from tasks.common.fields import Scale
 from tasks.contract import Exported, Item, Perturbed, Prepared, Preparing, Surroundings
+from tasks.shared.declared_types import RatingTask
+from tasks.shared.form_fields import Scale
 
 ENDS = (gettext_noop("not at all"), gettext_noop("entirely"))
 LIKELY = (8, 10, 16, 28, 38)

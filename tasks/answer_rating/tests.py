@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.agreement import agreement
+from tableqa.agreement.coefficients import agreement
 from tasks.answer_rating.task import GAP, Response, task
 from tasks.contract import Accepted, Invalid, Item, OneMore, Surroundings
 

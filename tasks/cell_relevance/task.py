@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from tableqa import Example
-from tableqa.answers import normal_forms
-from tableqa.evidence import CellRef, cells_in, evidence, read_reply, request
-from tableqa.language import gettext, gettext_noop
+from tableqa.core.translation import gettext, gettext_noop
+from tableqa.data.answers import normal_forms
 from tableqa.operations import MaskCells, replay
+from tableqa.programs.evidence import CellRef, cells_in, evidence, read_reply, request
 from tableqa.writers.freb_tqa import freb_example
-from tasks.common.declared import LabelTask
-from tasks.common.fields import Choice, Option, Question
 from tasks.contract import (
     Answered,
     Ask,
@@ -25,6 +23,8 @@ from tasks.contract import (
     Report,
     Surroundings,
 )
+from tasks.shared.declared_types import LabelTask
+from tasks.shared.form_fields import Choice, Option, Question
 
 
 def _asked(example: Example) -> tuple[str, int]:

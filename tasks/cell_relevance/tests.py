@@ -9,8 +9,8 @@ import pytest
 from tableqa import Example, Table
 from tableqa.writers.freb_tqa import freb_example
 from tasks.cell_relevance.task import task
-from tasks.common.declared import Label as Response
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
+from tasks.shared.declared_types import Label as Response
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
 EVIDENCE = {"cells": [["h", "c1"], ["r1", "c1"]], "from": "cells marked by people in this project"}

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tableqa import Example, Table, language
-from tableqa.corpus import Candidate, Index, align, candidates
-from tableqa.evidence import CellRef
-from tableqa.json_text import read_json
-from tableqa.language import gettext, gettext_noop, joined, message
+from tableqa import Example, Table
+from tableqa.core import translation
+from tableqa.core.json_text import read_json
+from tableqa.core.translation import gettext, gettext_noop, joined, message
 from tableqa.operations import InsertColumn, Operation, OperationError, from_dict, replay
-from tasks.common.asked import only, refused, relevant_rows, relevant_table, words
-from tasks.common.columns import ColumnKind, entries, plain, rows_named
+from tableqa.perturbations.related_tables import Candidate, Index, align, candidates
+from tableqa.programs.evidence import CellRef
 from tasks.contract import (
     Context,
     Field,
@@ -29,6 +28,8 @@ from tasks.contract import (
     Surroundings,
     Wanted,
 )
+from tasks.shared.column_edits import ColumnKind, entries, plain, rows_named
+from tasks.shared.column_prompts import only, refused, relevant_rows, relevant_table, words
 
 FROM = message("column_adding.from", "From {title}")
 FILLED = message("column_adding.filled", "{filled} of {rows} rows have a value")
@@ -128,7 +129,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
         """Why a table is related is said in the reader's language."""
         shown = super().payload(item)
         if "suggestions" in shown:
-            tables = [{**one, "why": language.shown(one["why"])} for one in shown["suggestions"]["tables"]]
+            tables = [{**one, "why": translation.shown(one["why"])} for one in shown["suggestions"]["tables"]]
             shown["suggestions"] = {**shown["suggestions"], "tables": tables}
         return shown
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.corpus import Index
+from tableqa.perturbations.related_tables import Index
 from tasks.column_adding.task import drawn_place, task
 from tasks.contract import Context, Invalid, Item, Surroundings
 

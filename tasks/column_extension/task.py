@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tableqa import Table
-from tableqa.headers import HeaderNames
-from tableqa.language import gettext, gettext_noop, ngettext
+from tableqa.core.translation import gettext, gettext_noop, ngettext
+from tableqa.data.tables import MAX_ROWS
 from tableqa.operations import Operation, OperationError, Part, SplitColumn, replay
-from tableqa.splitting import (
+from tableqa.perturbations.headers import HeaderNames
+from tableqa.perturbations.splitting import (
     Delimiter,
     SplitError,
     Splitting,
@@ -22,9 +23,6 @@ from tableqa.splitting import (
     split,
     way_from_dict,
 )
-from tableqa.tables import MAX_ROWS
-from tasks.common.asked import column_of, named_column, only, refused, shown_table, words
-from tasks.common.columns import Taking, answer_cells, plain, rows_named, short_text
 from tasks.contract import (
     LINE_END,
     Context,
@@ -39,6 +37,8 @@ from tasks.contract import (
     Wanted,
     as_lines,
 )
+from tasks.shared.column_edits import Taking, answer_cells, plain, rows_named, short_text
+from tasks.shared.column_prompts import column_of, named_column, only, refused, shown_table, words
 
 MOST_WAYS = 2
 """Ways to split one column that become proposals."""

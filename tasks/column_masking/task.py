@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from tableqa import Table
-from tableqa.evidence import CellRef
-from tableqa.language import gettext, gettext_noop, ngettext
+from tableqa.core.translation import gettext, gettext_noop, ngettext
 from tableqa.operations import Operation, RemoveColumn
-from tableqa.relations import Relation, Relations, relations
-from tasks.common.asked import column_of, named_column, only, refused, relevant_table, words
-from tasks.common.columns import Taking, answer_cells, named, rows_named, short_text
+from tableqa.perturbations.relations import Relation, Relations, relations
+from tableqa.programs.evidence import CellRef
 from tasks.contract import Context, Field, Item, Problem, Proposed, Proposing, Suggesting, Wanted
+from tasks.shared.column_edits import Taking, answer_cells, named, rows_named, short_text
+from tasks.shared.column_prompts import column_of, named_column, only, refused, relevant_table, words
 
 MOST_EVIDENCE = 4
 """Relations that are shown for one column."""

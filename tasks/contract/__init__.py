@@ -5,14 +5,14 @@ A task type is a folder below `tasks/` (or a package that announces itself in th
 to know about it. `TaskType` is what all task types have; each trait is a class in a module of its own.
 """
 
-from tasks.contract.deciding import Deciding
+from tasks.contract.decisions import Deciding
 from tasks.contract.figures import Answered, Exported, Measure, Report, by_decision
+from tasks.contract.generation import Proposed, Proposing, Wanted
 from tasks.contract.items import SHOWN, Context, Item, Prepared, Surroundings
-from tasks.contract.judging import Answering, Judging
-from tasks.contract.making import CONTRACT_SETTING, FormEdit, Making
+from tasks.contract.judgements import Answering, Judging
 from tasks.contract.model_in_the_loop import ModelInTheLoop
-from tasks.contract.preparing import Ask, Preparing
-from tasks.contract.proposing import Proposed, Proposing, Wanted
+from tasks.contract.perturbed_responses import CONTRACT_SETTING, FormEdit, Making
+from tasks.contract.preparation import Ask, Preparing
 from tasks.contract.registry import ENTRY_POINT_GROUP, HERE, UnknownTaskType, task_type, task_types
 from tasks.contract.resolutions import Accepted, Adjudicate, Nature, OneMore, Outcome, Resolution, Undecidable
 from tasks.contract.responses import (
@@ -25,5 +25,5 @@ from tasks.contract.responses import (
     from_lines,
     response_data,
 )
-from tasks.contract.suggesting import Suggesting
+from tasks.contract.suggestions import Suggesting
 from tasks.contract.task_type import STEPS, Step, TaskType

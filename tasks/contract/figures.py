@@ -4,9 +4,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tableqa.language import gettext
-from tableqa.medians import Estimate as Median
-from tableqa.proportions import Proportion
+from tableqa.core.translation import gettext
+from tableqa.statistics.medians import Estimate as Median
+from tableqa.statistics.proportions import Proportion
 from tasks.contract.items import Item
 
 

@@ -11,9 +11,9 @@ from tableqa import Example
 class Context:
     """What the platform lends to `suggest` and `prepare`: the members that the kind names in `needs`, the others are None.
 
-    corpus        `tableqa.corpus.Index` of the project's tables
-    header_names  `tableqa.headers.HeaderNames` of the project's columns
-    thesaurus     `tableqa.headers` thesaurus (WordNet), or what says why there is none
+    corpus        `tableqa.perturbations.related_tables.Index` of the project's tables
+    header_names  `tableqa.perturbations.headers.HeaderNames` of the project's columns
+    thesaurus     `tableqa.perturbations.headers` thesaurus (WordNet), or what says why there is none
     table         the source table with this digest, for candidates from the corpus
     preparing     members that are still being made: they say so themselves, and asking again in a moment may give them
     """

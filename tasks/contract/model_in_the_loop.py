@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from tableqa import Example
-from tableqa.language import gettext_noop
+from tableqa.core.translation import gettext_noop
 from tableqa.operations import OperationError, from_list, normalise, replay
 from tasks.contract.items import Item
-from tasks.contract.making import Making
+from tasks.contract.perturbed_responses import Making
 from tasks.contract.responses import Invalid
 from tasks.contract.task_type import TaskType
 

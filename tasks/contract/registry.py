@@ -5,7 +5,7 @@ import importlib
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from tableqa.language import gettext
+from tableqa.core.translation import gettext
 from tasks.contract.task_type import TaskType
 
 ENTRY_POINT_GROUP = "askew.task_types"

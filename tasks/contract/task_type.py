@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from tableqa.answers import gold_record
-from tableqa.contracts import Contract
-from tableqa.language import gettext, gettext_noop, unpack_object
-from tasks import resolving
-from tasks.contract.deciding import Deciding
+from tableqa.core.translation import gettext, gettext_noop, unpack_object
+from tableqa.data.answers import gold_record
+from tableqa.perturbations.contracts import Contract
+from tasks.contract import decision_rules
+from tasks.contract.decisions import Deciding
 from tasks.contract.figures import Answered, Exported, Report
 from tasks.contract.items import SHOWN, Item
 from tasks.contract.resolutions import Resolution
-from tasks.contract.responding import Responding
+from tasks.contract.response_forms import Responding
 from tasks.contract.responses import Invalid, Perturbed, Problem
 
 Step = Literal["label", "evidence", "edit", "check", "rate"]
@@ -115,16 +115,16 @@ class TaskType(Deciding, Responding):
         """By the rule of the task type."""
         if not self.rule:
             raise NotImplementedError(f"{self.key} names no rule and does not say how it decides")
-        return resolving.resolve(self, resolving.own(self, item.settings), responses, item)
+        return decision_rules.resolve(self, decision_rules.own(self, item.settings), responses, item)
 
     def uphold(self, responses: Sequence[Any], item: Item) -> Resolution:
         """The same for responses that an adjudicator chose or wrote: nobody else is asked."""
         if not self.rule:
             return self.resolve(responses, item)
-        rule = resolving.own(self, item.settings)
-        if "most" in resolving.RULES[rule["rule"]].options:
+        rule = decision_rules.own(self, item.settings)
+        if "most" in decision_rules.RULES[rule["rule"]].options:
             rule["most"] = 1
-        return resolving.resolve(self, rule, responses, item)
+        return decision_rules.resolve(self, rule, responses, item)
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """Figures about a batch beyond agreement, from the newest responses of planned places."""

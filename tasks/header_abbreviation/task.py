@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from tableqa import Table
-from tableqa.headers import Suggestion
-from tableqa.headers.abbreviations import abbreviations
-from tableqa.language import gettext, gettext_noop
+from tableqa.core.translation import gettext, gettext_noop
 from tableqa.operations import Operation, RenameHeader
-from tasks.common.renaming import Renaming
+from tableqa.perturbations.headers import Suggestion
+from tableqa.perturbations.headers.abbreviations import abbreviations
 from tasks.contract import Context, Item, Problem
+from tasks.shared.header_renaming import Renaming
 
 
 class HeaderAbbreviation(Renaming):

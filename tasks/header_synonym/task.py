@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from tableqa import Table
-from tableqa.headers import Suggestion, synonyms
-from tableqa.language import gettext_noop
-from tasks.common.renaming import Renaming
+from tableqa.core.translation import gettext_noop
+from tableqa.perturbations.headers import Suggestion, synonyms
 from tasks.contract import Context
+from tasks.shared.header_renaming import Renaming
 
 MOST = 5
 """Suggestions for one column: as many as somebody reads."""

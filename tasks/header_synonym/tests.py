@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.headers import HeaderNames, Unavailable, thesaurus
-from tasks.common.renaming import Response
+from tableqa.perturbations.headers import HeaderNames, Unavailable, thesaurus
 from tasks.contract import Accepted, Adjudicate, Answered, Context, Invalid, Item
 from tasks.header_synonym.task import task
+from tasks.shared.header_renaming import Response
 
 TABLE = Table(
     ["Rank", "Nation", "Gold", ""], [["1", "Cuba", "4", "x"], ["2", "Peru", "2", "y"]], title="Medals"

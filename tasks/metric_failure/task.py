@@ -8,11 +8,10 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tableqa import Example, language
-from tableqa.language import gettext, gettext_noop, message
+from tableqa import Example
+from tableqa.core import translation
+from tableqa.core.translation import gettext, gettext_noop, message
 from tableqa.writers.askew import askew_record
-from tasks.common.declared import DeclaredTask
-from tasks.common.fields import MultiChoice, Option, Text, When
 from tasks.contract import (
     Answered,
     Exported,
@@ -25,6 +24,8 @@ from tasks.contract import (
     Surroundings,
     by_decision,
 )
+from tasks.shared.declared_types import DeclaredTask
+from tasks.shared.form_fields import MultiChoice, Option, Text, When
 
 CAUSES = MultiChoice(
     name="causes",
@@ -280,7 +281,7 @@ class MetricFailure(DeclaredTask, Preparing):
         }
         return shown | {
             name: {
-                "text": language.shown(shown[name]["text"]),
+                "text": translation.shown(shown[name]["text"]),
                 "rank": _rank(names[name], shown[name].get("rank"), among),
                 **({"claim": _claim(names[name], shown[name], among)} if name == "metric" else {}),
             }
@@ -394,7 +395,9 @@ def _ranks(scores: Mapping[int, float]) -> dict[int, float]:
 def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     """The item with the one metric that is shown, in words that say how the two scores stand among the others."""
     people: Mapping[str, float] = prepared.inputs["scores"]["people"]
-    faithful, whole = (language.number(f"{people[name]:g}") if name in people else "" for name in DIMENSIONS)
+    faithful, whole = (
+        translation.number(f"{people[name]:g}") if name in people else "" for name in DIMENSIONS
+    )
     each = (
         FOR_BOTH.format(score=faithful, score_2=whole)
         if faithful and whole
@@ -406,7 +409,7 @@ def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
     metric = {
         "text": METRIC_GIVES.format(
             name=name,
-            short=language.number(_short(best["score"])),
+            short=translation.number(_short(best["score"])),
             standing=standing(best["rank"], best["among"]),
         ),
         **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
@@ -446,9 +449,9 @@ def _rank(name: str, rank: object, among: object) -> dict[str, Any] | None:
         return None
     place = among - round(2 * float(rank) * (among - 1)) / 2  # type: ignore[arg-type]
     words = gettext("rank {place} of {among}").format(
-        place=language.number(f"{place:g}").shown(), among=among
+        place=translation.number(f"{place:g}").shown(), among=among
     )
-    return {"name": name, "place": language.shown(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
+    return {"name": name, "place": translation.shown(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
 
 
 def _claim(name: str, metric: Mapping[str, Any], among: object) -> str:
@@ -480,7 +483,7 @@ def standing(rank: float, number: int) -> str:
     if below == others:
         return ALL_LOWER.format(others=others)
     return (SOME_LOWER if below == int(below) else SOME_LOWER_HALF).format(
-        below=language.number(f"{below:g}"), others=others
+        below=translation.number(f"{below:g}"), others=others
     )
 
 

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example
-from tableqa.answers import gold_record
-from tableqa.language import gettext, gettext_noop
+from tableqa.core.translation import gettext, gettext_noop
+from tableqa.data.answers import gold_record
 from tableqa.operations import describe, diff
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 from tableqa.writers.askew import askew_record
-from tasks.common.declared import DeclaredTask
-from tasks.common.errors import ERRORS
-from tasks.common.fields import Choice, MultiChoice, Option, Question, Scale, When
-from tasks.common.scales import HIGHEST, LOWEST, STEPS
 from tasks.contract import (
     Answered,
     Exported,
@@ -28,6 +24,10 @@ from tasks.contract import (
     Report,
     Surroundings,
 )
+from tasks.contract.scores import HIGHEST, LOWEST, STEPS
+from tasks.shared.declared_types import DeclaredTask
+from tasks.shared.error_classes import ERRORS
+from tasks.shared.form_fields import Choice, MultiChoice, Option, Question, Scale, When
 
 SIDES = ("left", "right")
 BETTER = Choice(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader, from_list, replay
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 from tasks.contract import Accepted, Answered, Invalid, Item, Prepared, Surroundings
 from tasks.perturbation_rating.task import Response, task
 

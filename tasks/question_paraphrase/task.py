@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 
 from tableqa import Example
 from tableqa.cells import fold
-from tableqa.language import gettext, gettext_noop
-from tableqa.paraphrases import rephrasings, rewordings
-from tableqa.wording import CATEGORIES, word_diff
+from tableqa.core.translation import gettext, gettext_noop
+from tableqa.perturbations.paraphrases import rephrasings, rewordings
+from tableqa.perturbations.wording import CATEGORIES, word_diff
 from tableqa.writers.askew import askew_record
 from tableqa.writers.robut import robut_pair, robut_record
-from tasks.common.asked import only, relevant_table, words
-from tasks.common.reading import Reading
 from tasks.contract import (
     Context,
     Exported,
@@ -30,6 +28,8 @@ from tasks.contract import (
     Proposing,
     Wanted,
 )
+from tasks.shared.column_prompts import only, relevant_table, words
+from tasks.shared.response_parts import Reading
 
 TITLES = {category.key: category.title for category in CATEGORIES}
 INSTRUCTIONS = {
@@ -45,14 +45,14 @@ INSTRUCTIONS = {
 """By variant: without and with a model in the loop."""
 LONGEST_QUESTION = 2_000
 LEAST_SURE = 0.35
-"""How sure a rule has to be that its paraphrase means the same (`tableqa.paraphrases`)."""
+"""How sure a rule has to be that its paraphrase means the same (`tableqa.perturbations.paraphrases`)."""
 DEMONSTRATIONS = 6
 """RobuT shows 5 to 8 for each category."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """The question in its new words, and which of `tableqa.wording.CATEGORIES` the change is (its key)."""
+    """The question in its new words, and which of `tableqa.perturbations.wording.CATEGORIES` the change is (its key)."""
 
     question: str
     category: str

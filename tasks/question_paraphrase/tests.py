@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.wording import CATEGORIES, Category
+from tableqa.perturbations.wording import CATEGORIES, Category
 from tasks.contract import Accepted, Invalid, Item
 from tasks.question_paraphrase.task import Response, task
 

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from tableqa import Example, language
-from tableqa.language import gettext, gettext_noop, message
-from tableqa.scales import compare_scaled, scale_of
-from tasks.common.declared import LabelTask
-from tasks.common.fields import Choice, Option
+from tableqa import Example
+from tableqa.core import translation
+from tableqa.core.translation import gettext, gettext_noop, message
+from tableqa.data.answer_scales import compare_scaled, scale_of
 from tasks.contract import Answered, Ask, Item, Prepared, Preparing, Report, Surroundings, by_decision
+from tasks.shared.declared_types import LabelTask
+from tasks.shared.form_fields import Choice, Option
 
 LABEL = Choice(
     name="label",
@@ -88,7 +89,7 @@ class QuestionScreening(LabelTask, Preparing):
         """What was sampled is said in words; the samples themselves repeat the answer."""
         shown = super().payload(item)
         return shown | (
-            {"samples": {"text": language.shown(shown["samples"]["text"])}} if "samples" in shown else {}
+            {"samples": {"text": translation.shown(shown["samples"]["text"])}} if "samples" in shown else {}
         )
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:

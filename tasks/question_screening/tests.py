@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tableqa import Context, Example, Table
-from tasks.common.declared import Label as Response
 from tasks.contract import Accepted, Adjudicate, Answered, Item, Surroundings
 from tasks.question_screening.task import task
+from tasks.shared.declared_types import Label as Response
 
 TABLE = Table(["Film", "Minutes"], [["Heat", "1,170"], ["Alien", "117"]])
 EXAMPLE = Example("nu-1", "how long is heat?", TABLE, ["1,170"])

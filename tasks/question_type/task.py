@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from tableqa import Example, question_types
-from tableqa.language import gettext, gettext_noop, shown
-from tableqa.proportions import Proportion, proportion
-from tableqa.question_types import Suggestion
+from tableqa import Example
+from tableqa.core.translation import gettext, gettext_noop, shown
+from tableqa.perturbations import question_types
+from tableqa.perturbations.question_types import Suggestion
+from tableqa.statistics.proportions import Proportion, proportion
 from tableqa.writers.freb_tqa import freb_example
-from tasks.common.declared import LabelTask
-from tasks.common.fields import Choice, Option
 from tasks.contract import (
     Answered,
     Ask,
@@ -24,6 +23,8 @@ from tasks.contract import (
     Surroundings,
     by_decision,
 )
+from tasks.shared.declared_types import LabelTask
+from tasks.shared.form_fields import Choice, Option
 
 LABEL = Choice(
     name="label",

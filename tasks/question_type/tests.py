@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 from tableqa.writers.freb_tqa import freb_example
-from tasks.common.declared import Label as Response
 from tasks.contract import Accepted, Adjudicate, Answered, Context, Item, Surroundings
 from tasks.question_type.task import task
+from tasks.shared.declared_types import Label as Response
 
 EXAMPLE = Example(
     id="nu-1",

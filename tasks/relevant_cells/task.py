@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Table
-from tableqa.answers import normal_forms
-from tableqa.language import gettext, gettext_noop
+from tableqa.core.translation import gettext, gettext_noop
+from tableqa.data.answers import normal_forms
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
-from tasks.common.fields import Cell, Cells, cells_in_order, cells_in_words
-from tasks.common.reading import Reading
 from tasks.contract import Exported, Field, Invalid, Item, Judging, Measure, Perturbed, Problem
+from tasks.shared.form_fields import Cell, Cells, cells_in_order, cells_in_words
+from tasks.shared.response_parts import Reading
 
 CELLS = Cells(name="cells")
 LEAST_OVERLAP = 0.5

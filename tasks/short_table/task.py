@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tableqa import Example, Table
-from tableqa.answers import normal_forms
-from tableqa.canonical import thaw
 from tableqa.cells import number_of
-from tableqa.contracts import Contract, cell_place, check
-from tableqa.evidence import CellRef, cells_in, evidence, in_order
-from tableqa.executable import cells_read, entry, in_words, offered, posted
-from tableqa.language import gettext, gettext_noop
+from tableqa.core.canonical_json import thaw
+from tableqa.core.translation import gettext, gettext_noop
+from tableqa.data.answers import normal_forms
 from tableqa.operations import Operation, OperationError, describe, normalise, replay
+from tableqa.perturbations.contracts import Contract, cell_place, check
+from tableqa.perturbations.short_tables import first_cut
 from tableqa.programs import ProgramError
-from tableqa.shortening import first_cut
+from tableqa.programs.evidence import CellRef, cells_in, evidence, in_order
+from tableqa.programs.executable_answers import cells_read, entry, in_words, offered, posted
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
-from tasks.common.following import Program, agrees, followed, given, previewed
-from tasks.common.reading import Reading
 from tasks.contract import (
     CONTRACT_SETTING,
     Context,
@@ -36,6 +34,8 @@ from tasks.contract import (
     Suggesting,
     Surroundings,
 )
+from tasks.shared.answer_programs import Program, agrees, followed, given, previewed
+from tasks.shared.response_parts import Reading
 
 ONLY: dict[tuple[str, ...], str] = {
     ("remove_row",): gettext_noop("Remove rows the question does not need"),
@@ -48,9 +48,9 @@ ONLY: dict[tuple[str, ...], str] = {
 class Response:
     """Rows and columns to leave out; or the word that the whole table is needed, or that it gives no answer.
 
-    `program` is how the answer follows: the JSON of a confirmed program, `tableqa.executable.NONE` where none of the
-    offered ones was right, None where nobody said. `worked_out` says that the answer is no cell of the table, where it
-    looks as if its cell were left out.
+    `program` is how the answer follows: the JSON of a confirmed program, `tableqa.programs.executable_answers.NONE`
+    where none of the offered ones was right, None where nobody said. `worked_out` says that the answer is no cell of the
+    table, where it looks as if its cell were left out.
     """
 
     unanswerable: bool

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.executable import NONE
 from tableqa.operations import RemoveColumn, RemoveRow, normalise
+from tableqa.programs.executable_answers import NONE
 from tasks.contract import Accepted, Adjudicate, Context, Invalid, Item, Surroundings
 from tasks.short_table.task import Response, task
 

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from tableqa import Example, Table
-from tableqa.answers import compare
-from tableqa.canonical import thaw
-from tableqa.contracts import Contract, against_computed, check, structure
-from tableqa.evidence import CellRef, cells_in, evidence
-from tableqa.executable import (
+from tableqa.core.canonical_json import thaw
+from tableqa.core.translation import gettext, gettext_noop
+from tableqa.data.answers import compare
+from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, describe, normalise, replay
+from tableqa.perturbations.contracts import Contract, against_computed, check, structure
+from tableqa.programs import from_dict
+from tableqa.programs.evidence import CellRef, cells_in, evidence
+from tableqa.programs.executable_answers import (
     NONE,
     alternatives,
     candidates,
@@ -23,13 +26,8 @@ from tableqa.executable import (
     offered,
     posted,
 )
-from tableqa.language import gettext, gettext_noop
-from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, describe, normalise, replay
-from tableqa.programs import from_dict
 from tableqa.writers.askew import askew_record
 from tableqa.writers.freb_tqa import freb_example
-from tasks.common.following import Program, agrees, followed, given, previewed
-from tasks.common.reading import Reading
 from tasks.contract import (
     CONTRACT_SETTING,
     Context,
@@ -47,6 +45,8 @@ from tasks.contract import (
     Surroundings,
     from_lines,
 )
+from tasks.shared.answer_programs import Program, agrees, followed, given, previewed
+from tasks.shared.response_parts import Reading
 
 CHANGES = {
     "set_cell": (
@@ -122,8 +122,8 @@ class Response:
 
     answers     empty for a change that keeps the answer
     reason      why more operations than the contract asks for were needed
-    program     how the answer follows: the JSON of a confirmed program, `tableqa.executable.NONE` where none of the
-                offered ones was right, None where nobody said: then the example's own counts, if it has one
+    program     how the answer follows: the JSON of a confirmed program, `tableqa.programs.executable_answers.NONE` where
+                none of the offered ones was right, None where nobody said: then the example's own counts, if it has one
     difference  why the answer is another one than the program gives on the edited table
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 from annotation.releases import benchmark_files, release_files
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
-from tableqa.release_rules import under
+from tableqa.core.release_rules import under
 
 
 def made_by_rules(folder: Path, rules: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from statsmodels.stats import inter_rater
 
 from annotation.releases import benchmark_files, mixing, release_files, wordings
 from annotation.releases.manifest import Manifest, counted, figures
-from tableqa.canonical import digest
+from tableqa.core.canonical_json import digest
 
 KEPT = Path(__file__).parent / "release_of_november"
 DIGEST = "18d8a297507d815031361a7a02d117b35eff219c6ed45a9063491c79b3a3e56d"

@@ -69,7 +69,9 @@ from drf_spectacular.generators import SchemaGenerator
 from annotation import reference
 from annotation.models import Batch, Event
 from annotation.people import stories
-from annotation.studying import applying, standing, writing
+from annotation.studying import applying
+from annotation.studying import standing
+from annotation.studying import writing
 from annotation.studying.study import parse
 from tests.annotation.cast import NOON, make_world
 

@@ -19,11 +19,11 @@ from annotation.models import Batch, Decision, Example, Project
 from annotation.refusals import Refused
 from annotation.releases import exporting, release_files
 from annotation.releases.release_files import Difference
-from tableqa import verdicts
-from tableqa.answers import Answers, accepted
+from tableqa.core.release_rules import under
+from tableqa.data.answers import Answers, accepted
 from tableqa.readers import READERS
-from tableqa.release_rules import under
-from tableqa.verdicts import gold_of
+from tableqa.scoring import verdicts
+from tableqa.scoring.verdicts import gold_of
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World
 from tests.annotation.older_rules import made_by_rules

@@ -27,8 +27,8 @@ from annotation.quality import gold_files
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
 from annotation.work import previewing
-from tableqa.dataclass_json import to_json
-from tableqa.readers.reader_process import task_named
+from tableqa.data.typed_json import to_json
+from tableqa.readers.worker_process import task_named
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_restoring import OLD, empty_project
 from tests.annotation.test_transfer import annotation, choice, task

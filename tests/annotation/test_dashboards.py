@@ -27,9 +27,9 @@ from annotation.quality import agreement, dashboards, quality, snapshots
 from annotation.quality.snapshots import Shown
 from annotation.views import dashboards as views
 from tableqa import Example, Table
-from tableqa.agreement import ONE_CATEGORY
-from tableqa.clustered import mean_over
-from tableqa.proportions import proportion
+from tableqa.agreement.coefficients import ONE_CATEGORY
+from tableqa.statistics.clustered_intervals import mean_over
+from tableqa.statistics.proportions import proportion
 from tasks.contract import task_types
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World, set_work

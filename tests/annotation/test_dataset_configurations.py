@@ -11,7 +11,7 @@ import yaml
 from annotation.journeys import perturbing, releasing
 from annotation.releases import release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, make_world

@@ -6,8 +6,8 @@ from django.utils import translation
 
 from annotation.drawing.charts import Point
 from annotation.evaluation.evaluation_report import _cell, _seeds
-from tableqa.evaluation import MACRO, Evaluation, Row
-from tableqa.metrics import Estimate
+from tableqa.scoring.evaluation import MACRO, Evaluation, Row
+from tableqa.statistics.robustness import Estimate
 
 
 def test_a_german_reader_sees_commas_in_values_and_intervals() -> None:

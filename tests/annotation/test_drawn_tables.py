@@ -11,6 +11,7 @@ from hypothesis import given
 
 from annotation.views.tables import drawn, sheet
 from tableqa import Example, Table
+from tableqa.data.tables import Span
 from tableqa.operations import (
     InsertColumn,
     InsertRow,
@@ -26,7 +27,6 @@ from tableqa.operations import (
     normalise,
     replay,
 )
-from tableqa.tables import Span
 from tasks.contract import Field, Item, TaskType
 from tests.tableqa.strategies import edits
 

@@ -51,7 +51,7 @@ from annotation.refusals import refuse
 from annotation.roles import Role
 from annotation.transfer import responses
 from annotation.transfer.mapping import ImportMapping
-from tableqa.canonical import file_digest
+from tableqa.core.canonical_json import file_digest
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.waiting import wait_until

@@ -25,7 +25,8 @@ from annotation.work.crew import Crew
 from predictor import prompts
 from predictor.protocol import PredictRequest
 from tableqa import Context, Example, Table, Turn
-from tableqa.evaluation import (
+from tableqa.readers import READERS
+from tableqa.scoring.evaluation import (
     COMPARISON,
     ORIGINAL,
     Gap,
@@ -36,8 +37,7 @@ from tableqa.evaluation import (
     figures,
     judge,
 )
-from tableqa.predictions import EvaluationError, read_predictions
-from tableqa.readers import READERS
+from tableqa.scoring.predictions import EvaluationError, read_predictions
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice

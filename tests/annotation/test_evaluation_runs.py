@@ -25,7 +25,7 @@ from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Release, Upload
 from annotation.refusals import Refused
 from tableqa import Example
-from tableqa.predictions import EvaluationError
+from tableqa.scoring.predictions import EvaluationError
 from tests.annotation.cast import NOON, World
 
 PREDICTORS = {"echo": {"protocol": "askew", "url": "http://127.0.0.1:1", "model": "echo"}}

@@ -23,7 +23,7 @@ from python_calamine import CalamineWorkbook
 from annotation.journeys import releasing
 from annotation.quality import guidance
 from annotation.releases import argilla, exporting, release_files
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World

@@ -16,7 +16,7 @@ from matplotlib import font_manager
 from annotation.drawing import fallback_fonts, image_files
 from annotation.drawing.charts import Axis, Point, Series
 from annotation.drawing.figures import IMAGES, Bars, Figure
-from tableqa.sheets import Column, Sheet, text
+from tableqa.typesetting.report_tables import Column, Sheet, text
 
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph .* missing")
 SVG = "{http://www.w3.org/2000/svg}"

@@ -19,9 +19,9 @@ from annotation.drawing.figures import IMAGES, TEXTS, Bars, Chart, Columns, Dist
 from annotation.journeys import setting_up
 from annotation.models import Membership
 from annotation.views.figures import report_table
-from tableqa import medians
-from tableqa.proportions import proportion
-from tableqa.sheets import Cell, Column, Sheet, as_csv, text
+from tableqa.statistics import medians
+from tableqa.statistics.proportions import proportion
+from tableqa.typesetting.report_tables import Cell, Column, Sheet, as_csv, text
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
 

@@ -16,9 +16,9 @@ from annotation.evaluation import evaluating
 from annotation.journeys import importing, perturbing, releasing
 from annotation.releases import benchmark_files, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
-from tableqa.predictions import read_predictions
+from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
-from tableqa.release_rules import RULES
+from tableqa.scoring.predictions import read_predictions
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)

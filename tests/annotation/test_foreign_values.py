@@ -28,8 +28,8 @@ from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
 from annotation.transfer.preview import Preview
 from tableqa.readers import READERS
-from tableqa.readers.reader import Credit, ReaderError
-from tableqa.responses import TOOLS
+from tableqa.readers.interface import Credit, ReaderError
+from tableqa.readers.responses import TOOLS
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer

@@ -20,7 +20,7 @@ from annotation.refusals import Refused
 from annotation.releases import release_files
 from annotation.releases.release_files import Difference
 from predictor import client
-from tableqa import likeness
+from tableqa.perturbations import similarity
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_predicting import knows_the_word_come
 from tests.predictor.scripted import scripted
@@ -195,7 +195,7 @@ def little_of_what_was_taken(world: World) -> None:
     helping.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
     task, item = batch.task(), assignment.plain_item
     example = helping.outcome(task, item, told["data"])
-    word = sorted(likeness.pieces(item.example, example))[0].split()[-1].strip("?.")
+    word = sorted(similarity.pieces(item.example, example))[0].split()[-1].strip("?.")
     words = f"say at long last {word} and then a great many other things besides"
     world.answer(assignment, {"question": words, "category": "general"})
     adjudicating.resolve_batch(batch=batch, now=LATER)
@@ -209,7 +209,7 @@ def test_what_was_taken_is_published_so_that_whose_a_response_is_can_be_taken_ag
     (record,) = files["annotations.jsonl"]
     help = record["help"]
     assert (help["origin"], help["took"]) == ("machine_edited", help["proposal"])
-    assert help["shared"] < likeness.MUCH
+    assert help["shared"] < similarity.MUCH
     path = tmp_path / "all-askew" / "annotations.jsonl"
     rewrite(path, [{**record, "help": {**help, "took": None}}])
     with pytest.raises(Difference, match="is the person's own, and its help says machine_edited"):

@@ -19,7 +19,7 @@ from annotation.models import Example, Job, Source, Upload
 from annotation.refusals import Refused
 from annotation.studying import applying, standing
 from annotation.studying.study import parse
-from tableqa.readers.reader import Credit
+from tableqa.readers.interface import Credit
 from tests.annotation.cast import NOON, World
 
 TABLE = '"Name,Wins\nAnn,3"'

@@ -20,10 +20,10 @@ from annotation import sandbox, uploads
 from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Source, Upload
 from annotation.releases import release_files
-from tableqa.answers import accepted
-from tableqa.dataclass_json import to_json
+from tableqa.data.answers import accepted
+from tableqa.data.typed_json import to_json
 from tableqa.readers import archive, preview, table_encodings
-from tableqa.readers.reader_process import task_named
+from tableqa.readers.worker_process import task_named
 from tests.annotation.cast import World
 from tests.annotation.previews import importer
 

@@ -51,7 +51,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.quality import snapshots
-from tableqa.canonical import file_digest
+from tableqa.core.canonical_json import file_digest
 from tests.annotation.cast import NOON, World
 from tests.undone import undone
 

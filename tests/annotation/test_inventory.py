@@ -245,7 +245,7 @@ def changes(node: ast.AST, stores: set[str]) -> bool:
 
 
 def test_every_module_that_caches_is_in_an_entry() -> None:
-    packages = ("annotation", "config", "tableqa", "predictor", "tasks/common", "tasks/contract")
+    packages = ("annotation", "config", "tableqa", "predictor", "tasks/shared", "tasks/contract")
     found = {dotted(path) for path in modules(*packages) if caching(path.read_text("utf-8"))}
 
     assert found == set(inventory.names("caches"))  # a task type is one folder, with what it caches

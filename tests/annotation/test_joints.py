@@ -17,8 +17,8 @@ from annotation.quality import guidance
 from annotation.releases import release_files
 from tableqa import Example as PlainExample
 from tableqa import Table
-from tableqa.examples import Context, Turn
-from tableqa.tables import Span
+from tableqa.data.examples import Context, Turn
+from tableqa.data.tables import Span
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from annotation.journeys import importing
 from annotation.models import Annotation
 from annotation.refusals import Refused
-from tableqa.readers.reader import Credit
+from tableqa.readers.interface import Credit
 from tests.annotation.cast import NOON, World
 
 TABLE = [["Film", "Year"], ["Heat", "1995"]]

@@ -22,7 +22,7 @@ from django.core.management import call_command
 from annotation.journeys import releasing
 from annotation.models import Annotation, Batch, Example, Person, Source
 from tableqa.readers import READERS
-from tableqa.responses import TOOLS
+from tableqa.readers.responses import TOOLS
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_exports_of_tools import EXPORTS, environment
 from tests.annotation.test_help_in_releases import crafted

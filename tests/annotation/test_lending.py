@@ -15,7 +15,7 @@ from annotation.journeys import setting_up
 from annotation.models import Job, Project
 from annotation.work import lending
 from tableqa import Example, Table
-from tableqa.headers import HeaderNames, Thesaurus, Unavailable
+from tableqa.perturbations.headers import HeaderNames, Thesaurus, Unavailable
 from tasks.contract import Context
 from tests.annotation.cast import NOON, World
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.help import proposing
 from tableqa import Table
-from tasks.common.asked import relevant_table
+from tasks.shared.column_prompts import relevant_table
 from tests.annotation.cast import NOON, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
 from tests.predictor.scripted import answer, scripted

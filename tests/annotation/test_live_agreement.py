@@ -22,8 +22,8 @@ from annotation.quality import agreement
 from annotation.quality.agreement import Rated
 from annotation.views.dashboards import lacking_habits
 from tableqa import Example, Table
-from tableqa.habits import TOO_FEW, TOO_FEW_OF_OTHERS
-from tableqa.pairwise import cohen_kappa
+from tableqa.agreement.pairs import cohen_kappa
+from tableqa.quality_control.careless_responding import TOO_FEW, TOO_FEW_OF_OTHERS
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 

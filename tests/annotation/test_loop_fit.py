@@ -17,7 +17,7 @@ from annotation.refusals import Refused
 from annotation.studying import applying
 from annotation.studying.study import parse
 from tableqa import Example, Table
-from tableqa.answers import are_sentences
+from tableqa.data.answers import are_sentences
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.journeys import importing
 from annotation.models import Example, Job
 from tableqa.readers import READERS
-from tableqa.readers.losses import LOSSES, columns_of, losses
+from tableqa.readers.omissions import LOSSES, columns_of, losses
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.test_importing_formats import BESIDE, FILES, packed, small  # noqa: F401

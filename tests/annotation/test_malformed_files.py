@@ -20,7 +20,7 @@ from annotation.journeys import importing
 from annotation.models import Example, Source, StoredTable
 from annotation.refusals import Refused
 from tableqa import Table
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS, ReaderError
 from tableqa.writers import robut
 from tests.annotation.cast import NOON, World

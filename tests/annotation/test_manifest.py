@@ -10,8 +10,8 @@ from annotation.models import Project, Release
 from annotation.money import statements
 from annotation.releases import release_files
 from annotation.releases.manifest import DECLARATIONS, Contents, Manifest, faults
-from tableqa.canonical import canonical
-from tableqa.release_rules import under
+from tableqa.core.canonical_json import canonical
+from tableqa.core.release_rules import under
 from tests.annotation.cast import NOON
 from tests.annotation.test_a_release_of_november import KEPT
 

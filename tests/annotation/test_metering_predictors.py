@@ -27,7 +27,7 @@ from predictor.architectures.chat import ChatPredictor
 from predictor.budget import Tally
 from predictor.protocol import PredictRequest
 from predictor.usage import USUAL_COMPLETION, Call
-from tableqa.predictions import EvaluationError
+from tableqa.scoring.predictions import EvaluationError
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.filling import fill
 from tests.annotation.test_api import program

@@ -18,7 +18,7 @@ from annotation.money import statements
 from annotation.releases import methods
 from annotation.views.pages import kind_instruction
 from tableqa import Example, Table
-from tableqa.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
+from tableqa.typesetting.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
 from tests.annotation.cast import NOON, World, make_world
 from tests.latex_structure import check
 

@@ -14,8 +14,8 @@ from annotation.refusals import Refused
 from annotation.releases import mixing, release_files
 from annotation.releases.release_files import Difference
 from tableqa import Example, Table
-from tableqa.mixing import Mixed, Part
 from tableqa.operations import RenameHeader
+from tableqa.perturbations.mixes import Mixed, Part
 from tests.annotation.cast import FILMS, NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)

@@ -19,7 +19,7 @@ from annotation.journeys import assigning, perturbing, releasing
 from annotation.models import Job, ModelRequest, Project, Release
 from annotation.studying import planning, standing
 from annotation.studying.study import parse
-from tableqa.predictions import read_predictions
+from tableqa.scoring.predictions import read_predictions
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_right_only import ADDRESS, fields

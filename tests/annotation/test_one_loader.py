@@ -32,8 +32,8 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.release_files import FORMATS
 from predictor.training.augment import read_release
 from tableqa import Example, Table
-from tableqa.evaluation import Instance
 from tableqa.readers import READERS, askew
+from tableqa.scoring.evaluation import Instance
 from tableqa.writers.freb_tqa import SIDES
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules

@@ -13,7 +13,7 @@ from annotation.drawing import drawn, image_files, paper_figures
 from annotation.journeys import adjudicating
 from annotation.models import Batch, Decision, Item
 from annotation.quality import agreement, dashboards, learning, reporting
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
 

@@ -31,7 +31,7 @@ from predictor import client, listing
 from predictor.chat import ChatError
 from predictor.protocol import Prediction, PredictRequest
 from tableqa import Example, Table
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 from tasks.contract import ModelInTheLoop
 from tests.annotation.cast import FILMS, NOON, World, envelope, make_world
 from tests.annotation.filling import fill
@@ -712,7 +712,7 @@ def test_the_cells_in_question_are_taken_out_on_request(world: World, server: Sc
 
 
 def test_history_titles_and_context_reach_the_model(world: World, server: Scripted) -> None:
-    from tableqa.examples import Context, Turn
+    from tableqa.data.examples import Context, Turn
 
     told = Example(
         "t-1",

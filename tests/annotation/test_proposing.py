@@ -25,8 +25,8 @@ from annotation.refusals import Refused
 from annotation.work import lineage
 from predictor import client
 from predictor.chat import ChatModel
-from tableqa import medians
-from tableqa.proportions import proportion
+from tableqa.statistics import medians
+from tableqa.statistics.proportions import proportion
 from tasks.contract import Proposing, task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_predicting import knows_the_word_come

@@ -18,7 +18,7 @@ from annotation import uploads
 from annotation.journeys import importing
 from annotation.models import Job
 from annotation.refusals import Refused
-from tableqa.language import shown
+from tableqa.core.translation import shown
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.test_badly_formed_inputs import CASES, bring_in

@@ -17,7 +17,7 @@ from annotation.models import Batch, Outcome
 from annotation.refusals import Refused
 from annotation.releases import benchmark_files, release_files
 from annotation.releases.release_files import Difference
-from tableqa.canonical import digest
+from tableqa.core.canonical_json import digest
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(days=1)

@@ -16,7 +16,7 @@ from annotation.models import Annotation, Assignment, Person, Release
 from annotation.releases import comparison, methods
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
-from tableqa.documents import Paragraph
+from tableqa.typesetting.documents import Paragraph
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked, edited
 from tests.annotation.test_evaluation_runs import said, sent

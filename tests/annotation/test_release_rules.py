@@ -10,7 +10,7 @@ import pytest
 
 from annotation.journeys import adjudicating, releasing
 from annotation.releases import release_files
-from tableqa.release_rules import RULES, under
+from tableqa.core.release_rules import RULES, under
 from tests.annotation.cast import World
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import LATER, batch_of, define, say

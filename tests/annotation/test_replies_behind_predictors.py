@@ -12,7 +12,7 @@ from annotation.models import Batch, Job, ModelAnswer, Try
 from annotation.refusals import Refused
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.protocol import PredictRequest
-from tableqa.predictions import EvaluationError
+from tableqa.scoring.predictions import EvaluationError
 from tests.annotation.cast import NOON, World
 from tests.annotation.filling import fill
 from tests.annotation.test_metering_predictors import EXAMPLE, REWORDED, entry, llm, tried, world

@@ -26,8 +26,8 @@ from annotation.releases import benchmark_files, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Raw
 from tableqa import Example, Table
-from tableqa.by_place import by_place
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
+from tableqa.data.positional_ids import by_place
 from tableqa.readers import READERS, ReaderError
 from tableqa.writers import freb_tqa as freb
 from tableqa.writers import hub, robut, suc

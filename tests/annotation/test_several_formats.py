@@ -22,8 +22,8 @@ from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import FORMATS, Difference
 from predictor.training.augment import read_release
+from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
-from tableqa.release_rules import RULES
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_mixing import perturbed_thrice

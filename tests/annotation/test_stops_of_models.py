@@ -14,7 +14,7 @@ from annotation.help import asking
 from annotation.models import ModelAnswer
 from annotation.refusals import Refused
 from predictor.configuration import STOP_AFTER
-from tableqa.predictions import EvaluationError
+from tableqa.scoring.predictions import EvaluationError
 from tests.annotation.cast import NOON, make_world
 from tests.predictor.endpoints import Endpoint, endpoint
 

@@ -19,8 +19,9 @@ from annotation.models import Adjudication, Event, Job
 from annotation.refusals import refuse
 from annotation.releases.wordings import FORMER, is_wording, note_of
 from annotation.work import practising
-from tableqa import agreement, language
-from tableqa.language import Message, joined
+from tableqa.agreement import coefficients
+from tableqa.core import translation as core_translation
+from tableqa.core.translation import Message, joined
 from tasks.contract import Context, Suggesting, task_type, task_types
 from tests.annotation.cast import NOON, World
 
@@ -60,7 +61,7 @@ def test_a_note_in_a_manifest_is_shown_in_the_readers_language() -> None:
     )
     message = note_of(note)
 
-    assert message == joined([agreement.UNEQUAL, agreement.ONE_UNIT])
+    assert message == joined([coefficients.UNEQUAL, coefficients.ONE_UNIT])
     with translation.override("de"):
         assert "Konfidenzintervall" in words.shown(message)
     assert note_of("What somebody wrote.") == "What somebody wrote."
@@ -98,7 +99,7 @@ def test_every_declared_message_is_in_a_module_that_is_loaded_for_stored_codes()
             path.read_text("utf-8"),
             re.M,
         )
-        and path.name not in ("language.py", "tests.py")
+        and path.name not in ("translation.py", "tests.py")
     }
     tasks = {name for name in declaring if re.fullmatch(r"tasks\.\w+\.task", name)}
 
@@ -120,7 +121,7 @@ def texts_in(value: Any) -> list[str]:
 )
 def test_practice_shows_its_sentences_in_the_readers_language(task: Any, variant: str) -> None:
     words.load_messages()
-    templates = [one for one in language._templates.values() if len(re.sub(r"\{\w+\}", "", one)) > 5]
+    templates = [one for one in core_translation._templates.values() if len(re.sub(r"\{\w+\}", "", one)) > 5]
     ours = re.compile("|".join(re.sub(r"\\\{\w+\\\}", ".+", re.escape(one)) for one in templates))
     with translation.override("de"):
         texts = [
@@ -157,10 +158,10 @@ def test_why_a_job_was_refused_is_shown_in_the_readers_language(
     job.refresh_from_db()
     assert job.error == "The text contains {NUL}, which cannot be saved. Remove it."
     with translation.override("de"):
-        assert language.shown(job.error) == gettext(
+        assert core_translation.shown(job.error) == gettext(
             "The text contains {reason}, which cannot be saved. Remove it."
         ).format(reason="{NUL}")
-        assert language.shown(job.error) != job.error
+        assert core_translation.shown(job.error) != job.error
 
 
 # -- suggestions of question types ------------------------------------------------------------------

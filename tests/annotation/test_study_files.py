@@ -52,7 +52,7 @@ from annotation.studying.standing import Counts, Pace, Standing
 from annotation.studying.study import Study, document, parse
 from annotation.studying.yaml_file import StudyError
 from annotation.work import lineage, queue
-from tableqa.language import word
+from tableqa.core.translation import word
 from tasks.contract import task_type, task_types
 from tasks.pace import usual_seconds
 from tests.annotation.cast import NOON, World, make_world

@@ -16,9 +16,9 @@ from annotation.quality import agreement
 from annotation.studying import definitions
 from annotation.studying.study import parse
 from tableqa import Example, Table
-from tasks.common.defined import task_of
 from tasks.contract import Accepted, Item, response_data
-from tasks.resolving import resolve
+from tasks.contract.decision_rules import resolve
+from tasks.shared.defined_types import task_of
 
 FILES = sorted(definitions.TEMPLATES.glob("*.yaml"))
 TABLE = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])

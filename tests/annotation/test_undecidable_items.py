@@ -18,7 +18,7 @@ from annotation.journeys import adjudicating
 from annotation.models import Adjudication, Batch, Item
 from annotation.refusals import Refused
 from annotation.work import left_over
-from tasks import resolving
+from tasks.contract import decision_rules
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(hours=1)
@@ -40,14 +40,14 @@ def complete(world: World, *labels: str, **more: Any) -> Batch:
 @pytest.fixture
 def broken() -> Iterator[None]:
     """A rule that fails on every response with the label "neither"."""
-    resolve = resolving.resolve
+    resolve = decision_rules.resolve
 
     def fail(task: Any, rule: Any, responses: Any, item: Any) -> Any:
         if any(response.label == "neither" for response in responses):
             raise ArithmeticError("a table of secrets")
         return resolve(task, rule, responses, item)
 
-    with patch.object(resolving, "resolve", fail):
+    with patch.object(decision_rules, "resolve", fail):
         yield
 
 
@@ -70,7 +70,7 @@ def test_items_that_fail_do_not_keep_the_automatic_decisions_of_others_waiting(w
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite ends no statement that takes long")
 def test_an_item_that_takes_longer_than_a_statement_may_stops_no_other(world: World) -> None:
     failing, healthy = complete(world, "neither"), complete(world, "extraction")
-    resolve = resolving.resolve
+    resolve = decision_rules.resolve
 
     def wait(task: Any, rule: Any, responses: Any, item: Any) -> Any:
         if any(response.label == "neither" for response in responses):
@@ -79,7 +79,7 @@ def test_an_item_that_takes_longer_than_a_statement_may_stops_no_other(world: Wo
                 cursor.execute("SELECT pg_sleep(10)")
         return resolve(task, rule, responses, item)
 
-    with patch.object(resolving, "resolve", wait):
+    with patch.object(decision_rules, "resolve", wait):
         adjudicating.resolve_due(now=LATER)
 
     assert (resolutions(failing), resolutions(healthy)) == (["adjudication"], ["accepted"])

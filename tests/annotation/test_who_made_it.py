@@ -12,7 +12,7 @@ from annotation.models import Batch
 from annotation.quality import reporting
 from annotation.releases.release_files import verify
 from tableqa.operations import RenameHeader, replay
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import LATER, accepted
 

@@ -25,7 +25,7 @@ from annotation.models import Batch, Membership, Person, Project
 from annotation.people import accounts
 from annotation.roles import Role
 from annotation.work import accounting
-from tableqa import sheets
+from tableqa.typesetting import report_tables
 from tests.annotation.cast import World
 from tests.annotation.role_table import API, PAGES, Things, make_things
 from tests.undone import undone
@@ -498,7 +498,11 @@ def test_everything_that_writes_a_csv_guards_every_text() -> None:
     }
     assert writers == {
         *("annotation/explorer/export.py", "annotation/views/fooling.py"),
-        *("annotation/work/accounting.py", "annotation/releases/exporting.py", "tableqa/sheets.py"),
+        *(
+            "annotation/work/accounting.py",
+            "annotation/releases/exporting.py",
+            "tableqa/typesetting/report_tables.py",
+        ),
         "tableqa/readers/rejections.py",
     }
 
@@ -506,11 +510,14 @@ def test_everything_that_writes_a_csv_guards_every_text() -> None:
     csv.writer(rows, lineterminator="\r\n").writerows(fooling.csv_rows(looked_at()))
     account = accounting.Account()
     lines = [accounting.Line(Batch(public_id="x", name=said), None, said, account) for said in FORMULAS]  # type: ignore[arg-type]
-    sheet = sheets.Sheet(
+    sheet = report_tables.Sheet(
         FORMULAS[0],
         FORMULAS[0],
-        tuple(sheets.Column(said, group=group) for said in FORMULAS for group in ("", said)),
-        tuple(tuple(sheets.Cell(said, detail=said) for _ in range(2 * len(FORMULAS))) for said in FORMULAS),
+        tuple(report_tables.Column(said, group=group) for said in FORMULAS for group in ("", said)),
+        tuple(
+            tuple(report_tables.Cell(said, detail=said) for _ in range(2 * len(FORMULAS)))
+            for said in FORMULAS
+        ),
     )
     texts_of = {str: lambda said: said, list: lambda said: [said], dict: lambda said: {said: said}}
     records = [
@@ -519,6 +526,11 @@ def test_everything_that_writes_a_csv_guards_every_text() -> None:
     ]
     items = export.as_csv(iter(records))
     items.seek(0)
-    for text in (items.read().decode(), rows.getvalue(), accounting.as_csv(lines), sheets.as_csv(sheet)):
+    for text in (
+        items.read().decode(),
+        rows.getvalue(),
+        accounting.as_csv(lines),
+        report_tables.as_csv(sheet),
+    ):
         many, wrong = formulas(text)
         assert (wrong, many > len(FORMULAS)) == ([], True)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from tableqa.foreign_values import unstorable
+from tableqa.core.foreign_values import unstorable
 from tableqa.readers import READERS, ReaderError, Sifting, archive, credit
 from tests.annotation.test_malformed_files import FORMS, laid_out, reader_of, sealed
 from tests.attacks import LONG_RUN

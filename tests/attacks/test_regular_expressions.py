@@ -23,7 +23,8 @@ import pytest
 
 from annotation.releases import benchmark_files
 from predictor import prompts, replies
-from tableqa import damage, scales
+from tableqa.data import answer_scales
+from tableqa.quality_control import spreadsheet_damage
 
 compiler, sre, parser = (
     importlib.import_module(f"re._{name}") for name in ("compiler", "constants", "parser")
@@ -39,13 +40,18 @@ MADE = {
     "annotation/erased_names.py",
     "annotation/releases/hub_upload.py",
     BENCHMARK_FILES,
-    "tableqa/serialisations/separated.py",
+    "tableqa/serialisations/separated_values.py",
 }
 """Patterns that a function makes: of people's names as they are (twice), of the file names that task types declare
 (`patterns` adds the result), and of a separator, a sign of ours."""
 LONG, SHORT = 20_000, 2_000
 """Characters of an input. Linear time takes ten times as long for LONG, quadratic time a hundred times."""
-READING = ("tableqa/readers/", "tableqa/responses/", "tableqa/serialisations/", "tableqa/json_text")
+READING = (
+    "tableqa/readers/",
+    "tableqa/readers/responses/",
+    "tableqa/serialisations/",
+    "tableqa/core/json_text",
+)
 """Modules whose patterns meet files of any length."""
 MOST = 40
 """The largest ratio that counts as linear."""
@@ -315,11 +321,11 @@ def test_a_pattern_of_quadratic_time_is_noticed() -> None:
 
 
 ENTRIES: dict[str, Callable[[str], object]] = {
-    "damage": lambda text: damage.damage("é-" * (len(text) // 2) + "é", text),
-    "damage of dashes": lambda text: damage.damage("–-" * (len(text) // 2), text),
+    "damage": lambda text: spreadsheet_damage.damage("é-" * (len(text) // 2) + "é", text),
+    "damage of dashes": lambda text: spreadsheet_damage.damage("–-" * (len(text) // 2), text),
     "answers": prompts.read_answers,
     "final reply": replies.final_reply,
-    "scaled": lambda text: scales.compare_scaled([text], ["5"], "percent"),
+    "scaled": lambda text: answer_scales.compare_scaled([text], ["5"], "percent"),
 }
 """What compares or reads texts without a pattern of its own, or with many."""
 REPEATED = (

@@ -62,7 +62,7 @@ def left() -> list[Path]:
 def children() -> list[int]:
     """The readings that this process, or one that it started, has under way."""
     listed = subprocess.run(
-        ["pgrep", "-f", "tableqa.readers.reader_process"], capture_output=True, text=True, check=False
+        ["pgrep", "-f", "tableqa.readers.worker_process"], capture_output=True, text=True, check=False
     )
     mine = str(Path(installed.MEDIA_ROOT))
     return [pid for pid in map(int, listed.stdout.split()) if mine in _command(pid)]

@@ -74,8 +74,8 @@ OWN_JSON = {
     "annotation/help/proposing.py": "a form that Askew wrote, and replies: their reading takes whatever they raise",
     "annotation/work/previewing.py": "what this process has read of a file, kept with the job",
     "annotation/sandbox.py": "what the process that reads files wrote: whatever is wrong with it, the file is refused",
-    "tableqa/readers/reader_process.py": "what the worker that started the process wrote",
-    "tableqa/dataclass_json.py": "the text of an example in such a result",
+    "tableqa/readers/worker_process.py": "what the worker that started the process wrote",
+    "tableqa/data/typed_json.py": "the text of an example in such a result",
     "tableqa/readers/ingestion.py": "rows that the process wrote, a line each",
     "annotation/transfer/preview.py": "what a job stored",
     "annotation/transfer/responses.py": "tables of rows that Askew laid on disk",
@@ -89,18 +89,18 @@ OWN_JSON = {
     "predictor/checkpoints.py": "weights that the administrator chose",
     "predictor/bundled/model.py": "weights that the administrator chose",
     "predictor/configuration.py": "the settings",
-    "tableqa/on_disk.py": "rows that Askew laid on disk",
+    "tableqa/core/disk_collections.py": "rows that Askew laid on disk",
     "tableqa/serialisations/literals.py": "a serialisation: its reading takes RecursionError",
-    "tableqa/serialisations/published.py": "a serialisation: its reading takes RecursionError",
+    "tableqa/serialisations/published_forms.py": "a serialisation: its reading takes RecursionError",
     "tableqa/writers/hub.py": "rows that Askew laid on disk",
     "tasks/contract/task_type.py": "examples of the source tree",
-    "tableqa/writers/whole.py": "rows that Askew laid on disk",
+    "tableqa/writers/whole_examples.py": "rows that Askew laid on disk",
     "tasks/column_adding/task.py": "columns that were offered",
 }
 
 
 def test_json_of_others_is_read_where_brackets_without_end_are_an_error_and_no_crash() -> None:
-    """`tableqa.json_text.read_json`, or a `try` that takes RecursionError; what we wrote ourselves is named above."""
+    """`tableqa.core.json_text.read_json`, or a `try` that takes RecursionError; what we wrote ourselves is named above."""
     found = set()
     for path in code():
         name = str(path.relative_to(ROOT))

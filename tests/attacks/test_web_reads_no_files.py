@@ -25,7 +25,7 @@ from django.urls import reverse
 from annotation import jobs, sandbox, uploads
 from annotation.forms.study import StudyForm
 from annotation.models import Job
-from tableqa.readers import READERS, archive, detection
+from tableqa.readers import READERS, archive, format_detection
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import Things, make_things
 
@@ -79,7 +79,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callabl
             (pyarrow.parquet, "ParquetFile"),
             (python_calamine, "load_workbook"),
             (archive, "unpack"),
-            (detection, "detected"),
+            (format_detection, "detected"),
             (sandbox, "call"),
             (subprocess, "Popen"),
         ):

@@ -10,9 +10,9 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from tableqa import Example, Table
-from tasks.common.defined import DefinedTask, task_of
 from tasks.contract import Accepted, Invalid, Item, response_data
-from tasks.resolving import resolve
+from tasks.contract.decision_rules import resolve
+from tasks.shared.defined_types import DefinedTask, task_of
 from tests.modules.test_twins import in_javascript
 
 DEFINITIONS, RESPONSES = 500, 6

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from tableqa import Table
 from tableqa.cells.columns import holds_numbers
-from tableqa.contracts import Contract, structure
 from tableqa.operations import (
     OPERATIONS,
     MaskCells,
@@ -32,6 +31,7 @@ from tableqa.operations import (
     normalise,
     replay,
 )
+from tableqa.perturbations.contracts import Contract, structure
 from tests.plugin import ROOT, missing
 from tests.tableqa.strategies import edits, rich_tables, texts
 

@@ -17,7 +17,7 @@ import pytest
 
 from annotation import jobs
 from annotation.models import Job
-from tableqa.language import unpack
+from tableqa.core.translation import unpack
 from tests.annotation.cast import NOON, World
 from tests.temp_postgres import temporary_postgres
 from tests.waiting import wait_until

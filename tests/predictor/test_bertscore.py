@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from predictor.bertscore import bertscore
-from tableqa.rated import RatedAnswer
-from tableqa.text_metrics import NotInstalled
+from tableqa.scoring.answer_ratings import RatedAnswer
+from tableqa.scoring.text_metrics import NotInstalled
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

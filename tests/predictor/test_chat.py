@@ -18,8 +18,8 @@ from predictor.chat import ChatError, ChatModel, chat_model
 from predictor.configuration import ConfigurationError, read
 from predictor.listing import ask_for_list
 from tableqa import Example, Table
-from tableqa.examples import Turn
-from tableqa.foreign_values import unstorable
+from tableqa.core.foreign_values import unstorable
+from tableqa.data.examples import Turn
 from tests.predictor.scripted import Scripted, hung_socket, scripted
 
 HELLO = [{"role": "user", "content": "hello"}]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from predictor.training.augment import markdown
 from predictor.training.comparison import Arm, Estimate, Observation, compare_arms, ratio
-from tableqa.proportions import proportion
+from tableqa.statistics.proportions import proportion
 
 
 def width(estimate: Estimate) -> float:

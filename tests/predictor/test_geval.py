@@ -12,8 +12,8 @@ import pytest
 from predictor import geval
 from predictor.chat import ChatModel
 from tableqa import Table
-from tableqa.rated import RatedAnswer
 from tableqa.readers.lftqa import DIMENSIONS
+from tableqa.scoring.answer_ratings import RatedAnswer
 
 FILMS = Table(["Film", "Minutes"], [["Heat", "170"]], title="Films of Michael Mann")
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from tableqa.agreement import (
+from tableqa.agreement.coefficients import (
     GENERALISED,
     MEASURES,
     NO_PAIR,
@@ -492,7 +492,7 @@ def test_masi_forgives_a_set_within_a_set_more_than_an_overlap() -> None:
 def test_what_is_no_set_and_too_many_sets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="needs frozensets of labels; 1 is none"):
         krippendorff_alpha([[1, frozenset()]], "masi")
-    monkeypatch.setattr("tableqa.agreement.MOST_SETS", 1)
+    monkeypatch.setattr("tableqa.agreement.coefficients.MOST_SETS", 1)
     with pytest.raises(ValueError, match="2 different sets were chosen"):
         krippendorff_alpha([[frozenset("a"), frozenset("b")]], "jaccard")
 
@@ -540,7 +540,7 @@ def test_of_very_many_patterns_a_sample_has_its_influence_computed(monkeypatch: 
     ratings = np.random.default_rng(1).normal(0, 1, (300, 3))
     everything, _ = influence(ratings, "krippendorff_alpha_interval")
 
-    monkeypatch.setattr("tableqa.agreement._JACKKNIFED", 100)
+    monkeypatch.setattr("tableqa.agreement.coefficients._JACKKNIFED", 100)
     moved, counts = influence(ratings, "krippendorff_alpha_interval")
 
     assert counts.sum() == 100
@@ -640,7 +640,7 @@ def test_units_are_drawn_singly_where_fewer_than_ten_have_the_same_ratings(
         drawn.append(rows)
         return np.ones((rows, count))
 
-    monkeypatch.setattr("tableqa.agreement._singly", ones)
+    monkeypatch.setattr("tableqa.agreement.coefficients._singly", ones)
 
     krippendorff_alpha([[1, 1], [1, 2]] * copies)
 
@@ -738,7 +738,7 @@ def test_the_words_nan_and_none_are_labels() -> None:
 
 def test_the_canonical_order_does_not_depend_on_who_hashes() -> None:
     program = (
-        "from tableqa.agreement import agreement\n"
+        "from tableqa.agreement.coefficients import agreement\n"
         "cells = [frozenset({'r1', 'c2'}), frozenset({'r2', 'c2', 'r9'}), frozenset({'a', 'b'})]\n"
         "print(agreement([[cells[i % 3], cells[(i * i) % 3]] for i in range(40)], 'krippendorff_alpha_nominal'))"
     )
@@ -767,7 +767,7 @@ def test_words_come_before_other_labels_and_those_in_the_order_of_their_types() 
 
 
 def test_numpy_waits_until_it_is_needed() -> None:
-    program = "import sys, tableqa.agreement; print('numpy' in sys.modules)"
+    program = "import sys, tableqa.agreement.coefficients; print('numpy' in sys.modules)"
 
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
@@ -849,7 +849,7 @@ def test_drawing_in_chunks_changes_nothing(measure: str, monkeypatch: pytest.Mon
     ratings = simulated(400, 4, 6, 0.5, 0.1, seed=13)
     at_once = agreement(ratings, measure, replicates=60)
 
-    monkeypatch.setattr("tableqa.agreement._DENSE", 700)
+    monkeypatch.setattr("tableqa.agreement.coefficients._DENSE", 700)
     in_chunks = agreement(ratings, measure, replicates=60)
 
     assert in_chunks.value == pytest.approx(at_once.value, abs=1e-12)
@@ -864,7 +864,7 @@ def test_a_table_of_rows_and_sorted_rows_count_the_same(
     ratings = simulated(300, 4, 4, 0.5, 0.2, seed=14)
     by_table = agreement(ratings, measure, replicates=60)
 
-    monkeypatch.setattr("tableqa.agreement._TABLE", 1)
+    monkeypatch.setattr("tableqa.agreement.coefficients._TABLE", 1)
 
     assert agreement(ratings, measure, replicates=60) == by_table
 

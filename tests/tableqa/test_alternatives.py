@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from tableqa import tat_metric
-from tableqa.answers import (
+from tableqa.core.release_rules import under
+from tableqa.data.answer_scales import compare_scaled
+from tableqa.data.answers import (
     Answers,
     Comparison,
     accepted,
@@ -21,16 +22,15 @@ from tableqa.answers import (
     in_words,
     with_alternatives,
 )
-from tableqa.evaluation import MATCHES, ORIGINAL, Instance
-from tableqa.evaluation import judge as judged_by
-from tableqa.examples import Example, ExampleError
-from tableqa.matchers import tapex, wtq_official
-from tableqa.predictions import Generated
+from tableqa.data.examples import Example, ExampleError
+from tableqa.data.tables import Table
 from tableqa.readers import READERS
-from tableqa.release_rules import under
-from tableqa.scales import compare_scaled
-from tableqa.tables import Table
-from tableqa.verdicts import gold_of, judge, verdict
+from tableqa.scoring import tat_metric
+from tableqa.scoring.evaluation import MATCHES, ORIGINAL, Instance
+from tableqa.scoring.evaluation import judge as judged_by
+from tableqa.scoring.matchers import tapex, wtq_official
+from tableqa.scoring.predictions import Generated
+from tableqa.scoring.verdicts import gold_of, judge, verdict
 from tableqa.writers.askew import askew_record
 from tests.tableqa.reports import report_of
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.answers import (
+from tableqa.core.release_rules import under
+from tableqa.data.answers import (
     Comparison,
     Difference,
     _compare_answers,
@@ -21,7 +22,6 @@ from tableqa.answers import (
     normal_forms,
     says,
 )
-from tableqa.release_rules import under
 from tests.tableqa.strategies import texts
 
 EQUAL = Comparison(equal=True)
@@ -407,7 +407,7 @@ def test_lists_of_any_length_are_compared_by_the_same_rule(
 def test_pairs_that_are_not_compared_are_of_different_answers(some: list[str], others: list[str]) -> None:
     expected = compare(some, others)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tableqa.answers._MOST_PAIRS", 0)
+        patch.setattr("tableqa.data.answers._MOST_PAIRS", 0)
         assert compare(some, others).equal == expected.equal
 
 

@@ -14,8 +14,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.audit import CONTRACTS, Audit, AuditedItem, audit, audit_item, matched, meaning_of
 from tableqa.operations import InsertRow, Operation, RemoveRow, diff, from_list, replay
+from tableqa.quality_control.edit_audit import (
+    CONTRACTS,
+    Audit,
+    AuditedItem,
+    audit,
+    audit_item,
+    matched,
+    meaning_of,
+)
 from tableqa.readers import READERS
 from tests.tableqa.strategies import edits, tables
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.canonical import FrozenDict, Worded, canonical, digest, freeze, thaw
+from tableqa.core.canonical_json import FrozenDict, Worded, canonical, digest, freeze, thaw
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

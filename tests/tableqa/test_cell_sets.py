@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from nltk.metrics.distance import jaccard_distance, masi_distance
 from scipy.stats import hypergeom
 
-from tableqa.agreement import NO_PAIR, ONE_UNIT
-from tableqa.cell_sets import (
+from tableqa.agreement.cell_sets import (
     NO_CHOICE,
     WITHIN_TABLES,
     Cell,
@@ -25,7 +24,8 @@ from tableqa.cell_sets import (
     cell_set_agreement,
     pattern_of,
 )
-from tableqa.set_distances import Distance, distance_of_sizes
+from tableqa.agreement.coefficients import NO_PAIR, ONE_UNIT
+from tableqa.agreement.set_distances import Distance, distance_of_sizes
 
 DISTANCES: tuple[Distance, ...] = ("jaccard", "masi")
 ORACLES = {"jaccard": jaccard_distance, "masi": masi_distance}
@@ -350,7 +350,7 @@ def test_the_interval_is_that_of_units_drawn_one_by_one(block: int, monkeypatch:
     chosen = np.random.default_rng(7).integers(0, 50, (400, 50))
     values = 1 - observed[chosen].sum(axis=1) / expected[chosen].sum(axis=1)
 
-    monkeypatch.setattr("tableqa.cell_sets._BLOCK", block)
+    monkeypatch.setattr("tableqa.agreement.cell_sets._BLOCK", block)
     result = cell_set_agreement(units, replicates=400, seed=7)
 
     assert [result.low, result.high] == pytest.approx(list(np.quantile(values, [0.025, 0.975])), abs=1e-12)

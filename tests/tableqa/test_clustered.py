@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import sem, t
 
-from tableqa.clustered import Mean, mean_over, median_over, proportion_over
-from tableqa.order_statistics import median_interval
-from tableqa.proportions import proportion
+from tableqa.statistics.clustered_intervals import Mean, mean_over, median_over, proportion_over
+from tableqa.statistics.median_intervals import median_interval
+from tableqa.statistics.proportions import proportion
 
 CLUSTERS = st.lists(
     st.integers(1, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=20

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from tableqa import Example, Table
 from tableqa.cells import ColumnFormats, format_of, same_format
-from tableqa.contracts import Contract, ContractError, check, structure
 from tableqa.operations import Operation, OperationError, RemoveRow, SetCell, from_list, normalise, replay
+from tableqa.perturbations.contracts import Contract, ContractError, check, structure
 from tableqa.programs import attempt
-from tableqa.programs.language import Cell
+from tableqa.programs.syntax import Cell
 from tests.tableqa.strategies import edits, texts
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contracts.json").read_text("utf-8"))

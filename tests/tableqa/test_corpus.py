@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.corpus import CorpusError, Index, align, candidates, key_columns, key_of
 from tableqa.operations import InsertColumn, replay
+from tableqa.perturbations.related_tables import CorpusError, Index, align, candidates, key_columns, key_of
 from tests.tableqa.strategies import source_tables
 
 CITIES = Table(

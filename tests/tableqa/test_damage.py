@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.damage import DAMAGE, damage, repaired, worn, worn_header
+from tableqa.quality_control.spreadsheet_damage import DAMAGE, damage, repaired, worn, worn_header
 from tableqa.readers import READERS
 from tests.tableqa.strategies import texts
 

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import pytest
 
-from tableqa.dataclass_json import from_json, to_json
-from tableqa.examples import Example
-from tableqa.language import Message, pack_all, phrase, unpack_object
-from tableqa.tables import Table
+from tableqa.core.translation import Message, pack_all, phrase, unpack_object
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
+from tableqa.data.typed_json import from_json, to_json
 
 
 @dataclass(frozen=True)

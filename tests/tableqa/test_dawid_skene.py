@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from tableqa.dawid_skene import Person, dawid_skene, linked_triples
+from tableqa.agreement.dawid_skene import Person, dawid_skene, linked_triples
 
 unhurried = settings(deadline=None)
 

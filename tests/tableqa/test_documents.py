@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tableqa.documents import (
+from tableqa.typesetting.documents import (
     Block,
     Heading,
     Items,
@@ -23,7 +23,7 @@ from tableqa.documents import (
     markdown_as_latex,
     standalone,
 )
-from tableqa.sheets import listed
+from tableqa.typesetting.report_tables import listed
 from tests.latex_structure import check
 
 HARD = "100 % & {b} \\ $x$ #1 a_b ^~ <i> [x] 'q' \"q\" `c` -- | *s*"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tableqa.agreement import NO_PAIR
-from tableqa.cell_sets import cell_set_agreement
-from tableqa.edit_agreement import (
+from tableqa.agreement.cell_sets import cell_set_agreement
+from tableqa.agreement.coefficients import NO_PAIR
+from tableqa.agreement.edits import (
     NO_CHOICE,
     Edit,
     edit_agreement,
@@ -20,9 +20,9 @@ from tableqa.edit_agreement import (
     influence,
     places_of,
 )
-from tableqa.needed import units_needed
+from tableqa.agreement.sample_size import units_needed
+from tableqa.agreement.set_distances import distance_of_sizes
 from tableqa.operations import OPERATIONS, from_list
-from tableqa.set_distances import distance_of_sizes
 
 unhurried = settings(deadline=None)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tableqa.evaluation import (
+from tableqa.scoring.evaluation import (
     MACRO,
     MICRO,
     ORIGINAL,
@@ -26,12 +26,8 @@ from tableqa.evaluation import (
     judge,
     question_scores,
 )
-from tableqa.metrics import (
-    difference,
-    gap,
-    ratio,
-)
-from tableqa.predictions import EvaluationError, read_predictions
+from tableqa.scoring.predictions import EvaluationError, read_predictions
+from tableqa.statistics.robustness import difference, gap, ratio
 
 
 def questions(source: str, n: int, kind: str, seeds: Sequence[int]) -> list[Instance]:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.evidence import Evidence, cells_in, evidence, read_reply, request, source_program
-from tableqa.executable import own_program
 from tableqa.operations import RemoveRow, replay
 from tableqa.programs import reads
+from tableqa.programs.evidence import Evidence, cells_in, evidence, read_reply, request, source_program
+from tableqa.programs.executable_answers import own_program
 from tableqa.readers import READERS
 
 TABLE = Table(["Year", "Sales"], [["2018", "40"], ["2019", "50"]])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Context, Example, Table, Turn
-from tableqa.examples import ExampleError
+from tableqa.data.examples import ExampleError
 from tests.tableqa.strategies import tables, texts
 
 TABLE = Table(["a"], [["1"]])

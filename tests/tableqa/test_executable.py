@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.answers import compare
-from tableqa.executable import (
+from tableqa.data.answers import compare
+from tableqa.operations import RemoveRow, SetCell, replay
+from tableqa.programs import ProgramError, find_programs
+from tableqa.programs.executable_answers import (
     NONE,
     alternatives,
     cells_read,
@@ -22,8 +24,6 @@ from tableqa.executable import (
     offered,
     posted,
 )
-from tableqa.operations import RemoveRow, SetCell, replay
-from tableqa.programs import ProgramError, find_programs
 from tableqa.readers import READERS
 
 TABLE = Table(["Year", "Sales"], [["2018", "40"], ["2019", "50"]])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.foreign_values import (
+from tableqa.core.foreign_values import (
     NAMES,
     decimal,
     faults,
@@ -20,7 +20,7 @@ from tableqa.foreign_values import (
     printable_in,
     unstorable,
 )
-from tableqa.language import phrase
+from tableqa.core.translation import phrase
 
 NUL = "a NUL character"
 SURROGATE = "an unpaired surrogate (wrongly decoded text)"

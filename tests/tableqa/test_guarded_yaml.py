@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tableqa.guarded_yaml import MAX_DEPTH, MAX_VALUES, YamlError, read
+from tableqa.core.guarded_yaml import MAX_DEPTH, MAX_VALUES, YamlError, read
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.dataset_card import configurations, features, licence
 from tableqa.readers.hub_folder import credit, sentence

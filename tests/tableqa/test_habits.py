@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.habits import Habit, _run_chance, _tail, always_the_same, copy_paste, sped_up, too_fast
+from tableqa.quality_control.careless_responding import (
+    Habit,
+    _run_chance,
+    _tail,
+    always_the_same,
+    copy_paste,
+    sped_up,
+    too_fast,
+)
 
 
 def _times(number: int, middle: float, seed: int) -> list[float]:

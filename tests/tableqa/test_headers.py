@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.headers import (
+from tableqa.perturbations.headers import (
     HeaderNames,
     NamesError,
     Suggested,
@@ -20,7 +20,7 @@ from tableqa.headers import (
     synonyms,
     thesaurus,
 )
-from tableqa.headers.abbreviations import (
+from tableqa.perturbations.headers.abbreviations import (
     _dictionary,
     is_short_form,
     long_forms,
@@ -28,9 +28,9 @@ from tableqa.headers.abbreviations import (
     truncated,
     without_vowels,
 )
-from tableqa.headers.synonyms import fit
-from tableqa.headers.usual import _entries
-from tableqa.headers.writing import kinds_of, same_name, words_of
+from tableqa.perturbations.headers.synonyms import fit
+from tableqa.perturbations.headers.usual_names import _entries
+from tableqa.perturbations.headers.word_forms import kinds_of, same_name, words_of
 from tests.tableqa.strategies import source_tables, texts
 
 

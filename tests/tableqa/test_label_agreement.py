@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.label_agreement import of_patterns, pair_shares
+from tableqa.agreement.label_figures import of_patterns, pair_shares
 
 UNITS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple), min_size=1, max_size=30)
 

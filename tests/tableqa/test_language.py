@@ -13,22 +13,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import words
-from tableqa import agreement, habits, language, needed
-from tableqa.language import Message, joined, pack, pack_all, unpack, unpack_object
-from tasks import resolving
+from tableqa.agreement import coefficients, sample_size
+from tableqa.core import translation
+from tableqa.core.translation import Message, joined, pack, pack_all, unpack, unpack_object
+from tableqa.quality_control import careless_responding
+from tasks.contract import decision_rules
 from tasks.metric_failure import task as metric_failure
 from tasks.question_type.task import QuestionType
 
 words.load_messages()
-DECLARED = sorted(language._templates)
+DECLARED = sorted(translation._templates)
 GERMAN = {
-    habits.TOO_FEW: "Noch nicht genug Daten: {items} Aufgaben, {needed} sind nötig.",
-    resolving.NO_LABEL: "Kein Etikett hat eine Mehrheit ({tally}).",
-    resolving.NO_EDIT: "Keine Änderung hat eine Mehrheit ({tally}).",
-    resolving.ALL_DIFFERENT: "{number} verschiedene Bearbeitungen von {people} Personen",
-    resolving.DIFFER: "{number} von {of} Antworten weichen ab: {names}.",
-    needed.NOT_YET: "Noch nicht bestimmbar.",
-    agreement.NO_PAIR: "Nichts zu vergleichen.",
+    careless_responding.TOO_FEW: "Noch nicht genug Daten: {items} Aufgaben, {needed} sind nötig.",
+    decision_rules.NO_LABEL: "Kein Etikett hat eine Mehrheit ({tally}).",
+    decision_rules.NO_EDIT: "Keine Änderung hat eine Mehrheit ({tally}).",
+    decision_rules.ALL_DIFFERENT: "{number} verschiedene Bearbeitungen von {people} Personen",
+    decision_rules.DIFFER: "{number} von {of} Antworten weichen ab: {names}.",
+    sample_size.NOT_YET: "Noch nicht bestimmbar.",
+    coefficients.NO_PAIR: "Nichts zu vergleichen.",
     metric_failure.PEOPLE_GIVE: "Menschen geben {each}, von {highest_score}: {standing}.",
     metric_failure.FOR_BOTH: "{score} für Treue und {score_2} für Vollständigkeit",
     metric_failure.SOME_LOWER_HALF: "{below} der {others} anderen liegen darunter (gleiche zählen halb)",
@@ -41,12 +43,12 @@ GERMAN = {
 
 @pytest.fixture
 def german() -> Iterator[None]:
-    before = language._one, language._counted, language._number, language._load
-    language.use(
+    before = translation._one, translation._counted, translation._number, translation._load
+    translation.use(
         lambda text: GERMAN.get(text, text), None, lambda number: number.translate(str.maketrans(",.", ".,"))
     )
     yield
-    language.use(*before)
+    translation.use(*before)
 
 
 def placeholders(template: str) -> list[str]:
@@ -58,8 +60,8 @@ plain = st.text(max_size=12) | st.integers() | st.floats(allow_nan=False)
 
 def parts() -> st.SearchStrategy[str]:
     return (
-        st.builds(language.word, st.text(min_size=1, max_size=8))
-        | st.builds(language.number, st.from_regex(r"\d{1,3}(,\d{3})*(\.\d+)?", fullmatch=True))
+        st.builds(translation.word, st.text(min_size=1, max_size=8))
+        | st.builds(translation.number, st.from_regex(r"\d{1,3}(,\d{3})*(\.\d+)?", fullmatch=True))
         | st.lists(plain.map(str) | messages(), max_size=3).map(lambda some: joined(some, ", "))
     )
 
@@ -67,7 +69,7 @@ def parts() -> st.SearchStrategy[str]:
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
     code = draw(st.sampled_from(DECLARED))
-    names = placeholders(language.template_of(code))
+    names = placeholders(translation.template_of(code))
     return Message(code, {name: draw(plain | st.deferred(parts)) for name in names})
 
 
@@ -88,7 +90,7 @@ def test_a_message_is_its_english_sentence(message: Message) -> None:
         name: value if isinstance(value, int | float) else str(value)
         for name, value in message.values.items()
     }
-    template = language.template_of(message.code)
+    template = translation.template_of(message.code)
 
     assert str(message) == (template.format(**values) if values else template)
     assert json.loads(json.dumps(message)) == str(message)
@@ -99,7 +101,7 @@ def test_a_message_is_its_english_sentence(message: Message) -> None:
 def test_a_text_that_somebody_wrote_stays_a_text(text: str) -> None:
     assert unpack(pack(text)) == text
     assert not isinstance(unpack(pack(text)), Message)
-    assert language.shown("~" + text) == "~" + text
+    assert translation.shown("~" + text) == "~" + text
 
 
 @pytest.mark.parametrize("text", ['{"code": "a", "values": {}}', '{"code": "text", "values": {"text": "b"}}'])
@@ -125,7 +127,7 @@ def test_data_that_only_looks_like_a_message_stays_as_it_is(data: dict[str, obje
 
 
 def test_messages_within_json_are_stored_also_as_keys() -> None:
-    few = habits.TOO_FEW.format(items=3, needed=10)
+    few = careless_responding.TOO_FEW.format(items=3, needed=10)
     data = {"reasons": {few: 2, "other": 1}, "list": [few, 4, None], "code": "x", "values": 7}
 
     again = json.loads(json.dumps(pack_all(data)), object_hook=unpack_object)
@@ -136,35 +138,40 @@ def test_messages_within_json_are_stored_also_as_keys() -> None:
 
 
 def test_a_code_has_one_template() -> None:
-    assert language.message("habits.too_few", str(habits.TOO_FEW)) == habits.TOO_FEW
+    assert (
+        translation.message("habits.too_few", str(careless_responding.TOO_FEW)) == careless_responding.TOO_FEW
+    )
     with pytest.raises(ValueError, match="declared already"):
-        language.message("habits.too_few", "Another sentence.")
+        translation.message("habits.too_few", "Another sentence.")
     with pytest.raises(ValueError, match="declared already"):
-        language.message("word", "A word.")
+        translation.message("word", "A word.")
 
 
 def test_values_without_a_placeholder_are_left_out() -> None:
-    assert habits.TOO_FEW.format(items=3, needed=10, others=4).values == {"items": 3, "needed": 10}
-    assert needed.NOT_YET.format(number=1) == needed.NOT_YET
+    assert careless_responding.TOO_FEW.format(items=3, needed=10, others=4).values == {
+        "items": 3,
+        "needed": 10,
+    }
+    assert sample_size.NOT_YET.format(number=1) == sample_size.NOT_YET
 
 
 def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> None:
-    before = language._one, language._counted, language._number, language._load
+    before = translation._one, translation._counted, translation._number, translation._load
     loads: list[str] = []
 
     def load() -> None:
         loads.append("loaded")
-        language.message("late.declared", "{number} more.")
+        translation.message("late.declared", "{number} more.")
 
-    language.use(None, None, None, load)
+    translation.use(None, None, None, load)
     try:
         assert Message("late.declared", {"number": 3}) == "3 more."
         gone = Message.from_json({"code": "gone.task_type", "values": {"number": 3}})
         assert gone == gone.shown() == "gone.task_type 3"
         assert gone.to_json() == {"code": "gone.task_type", "values": {"number": 3}}
     finally:
-        language.use(*before)
-        del language._templates["late.declared"]
+        translation.use(*before)
+        del translation._templates["late.declared"]
     assert loads == ["loaded"]
 
 
@@ -173,7 +180,7 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
     [
         (
             metric_failure.PEOPLE_GIVE.format(
-                each=metric_failure.FOR_BOTH.format(score=language.number("1.5"), score_2=2),
+                each=metric_failure.FOR_BOTH.format(score=translation.number("1.5"), score_2=2),
                 highest_score=5,
                 standing=metric_failure.standing(0.625, 5),
             ),
@@ -183,41 +190,46 @@ def test_an_unknown_code_is_looked_for_once_in_all_modules_and_then_named() -> N
             ),
         ),
         (
-            habits.TOO_FEW.format(items=language.number("1,204"), needed=10),
+            careless_responding.TOO_FEW.format(items=translation.number("1,204"), needed=10),
             "Noch nicht genug Daten: 1.204 Aufgaben, 10 sind nötig.",
         ),
         (
-            resolving.NO_LABEL.format(
-                tally=resolving._tally_words(QuestionType(), {"extraction": 2, "neither": 1})
+            decision_rules.NO_LABEL.format(
+                tally=decision_rules._tally_words(QuestionType(), {"extraction": 2, "neither": 1})
             ),
             "Kein Etikett hat eine Mehrheit (Entnahme 2, keines von beiden 1).",
         ),
         (
-            resolving.NO_EDIT.format(tally=resolving.ALL_DIFFERENT.format(number=3, people=3)),
+            decision_rules.NO_EDIT.format(tally=decision_rules.ALL_DIFFERENT.format(number=3, people=3)),
             "Keine Änderung hat eine Mehrheit (3 verschiedene Bearbeitungen von 3 Personen).",
         ),
         (
-            resolving.DIFFER.format(number=2, of=3, names=resolving._times(["sign", "sign", "neither"])),
+            decision_rules.DIFFER.format(
+                number=2, of=3, names=decision_rules._times(["sign", "sign", "neither"])
+            ),
             "2 von 3 Antworten weichen ab: 1 x keines von beiden, 2 x Vorzeichen.",
         ),
-        (joined(map(language.word, ["sign", "neither"]), " and "), "Vorzeichen und keines von beiden"),
-        (joined([needed.NOT_YET, agreement.NO_PAIR]), "Noch nicht bestimmbar. Nichts zu vergleichen."),
-        (joined(["", needed.NOT_YET, ""]), "Noch nicht bestimmbar."),
+        (joined(map(translation.word, ["sign", "neither"]), " and "), "Vorzeichen und keines von beiden"),
+        (
+            joined([sample_size.NOT_YET, coefficients.NO_PAIR]),
+            "Noch nicht bestimmbar. Nichts zu vergleichen.",
+        ),
+        (joined(["", sample_size.NOT_YET, ""]), "Noch nicht bestimmbar."),
         ("What somebody wrote.", "What somebody wrote."),
         ("", ""),
     ],
 )
 @pytest.mark.usefixtures("german")
 def test_a_message_is_shown_in_the_readers_language(message: str, shown: str) -> None:
-    assert language.shown(message) == shown
+    assert translation.shown(message) == shown
 
 
 @pytest.mark.usefixtures("german")
 def test_what_a_table_says_within_a_message_stays_as_it_is() -> None:
     """A value that is a word of the catalogue elsewhere is none here."""
-    from tableqa import corpus
+    from tableqa.perturbations import related_tables
 
-    message = corpus.NAMES.format(some="neither, sign")
+    message = related_tables.NAMES.format(some="neither, sign")
 
     assert message.shown() == str(message)
 
@@ -231,10 +243,10 @@ def test_joined_parts_are_one_list_and_each_is_there_once() -> None:
 
 
 def test_without_a_translation_everything_is_english() -> None:
-    before = language._one, language._counted, language._number, language._load
-    language.use(None, None)
+    before = translation._one, translation._counted, translation._number, translation._load
+    translation.use(None, None)
     try:
-        message = habits.TOO_FEW.format(items=3, needed=10)
-        assert language.shown(message) == "Not enough data yet: 3 items, 10 are needed."
+        message = careless_responding.TOO_FEW.format(items=3, needed=10)
+        assert translation.shown(message) == "Not enough data yet: 3 items, 10 are needed."
     finally:
-        language.use(*before)
+        translation.use(*before)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.lengths import Limit, Tokenizer
 from tableqa.serialisations import SERIALISATIONS
+from tableqa.serialisations.token_lengths import Limit, Tokenizer
 from tests.tableqa.strategies import tables
 
 WORDS = Tokenizer("words", "0" * 64, lambda text: len(text.split()))

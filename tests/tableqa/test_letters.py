@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from charset_normalizer import from_bytes
 
-from tableqa.readers.letters import SEVERAL_BYTES, SINGLE_BYTE, encoding_by_letters
+from tableqa.readers.encoding_detection import SEVERAL_BYTES, SINGLE_BYTE, encoding_by_letters
 
 ROOT = Path(__file__).resolve().parents[2]
 

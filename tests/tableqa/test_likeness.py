@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa import Example, Table, likeness
+from tableqa import Example, Table
 from tableqa.operations import InsertColumn, Operation, RemoveColumn, RenameHeader, SetCell, replay
+from tableqa.perturbations import similarity
 
 ORIGINAL = Example(
     id="x",
@@ -31,43 +32,43 @@ RENAMED = edited(RenameHeader(column="c1", at=1, old="Points", new="Score"))
 
 
 def test_pieces_are_what_is_new_and_else_what_is_gone() -> None:
-    assert likeness.pieces(ORIGINAL, asked("who finished at the head?")) == {
+    assert similarity.pieces(ORIGINAL, asked("who finished at the head?")) == {
         "word at",
         "word the",
         "word head",
     }
-    assert likeness.pieces(ORIGINAL, asked("who finished?")) == {"without first"}
-    assert likeness.pieces(ORIGINAL, RENAMED) == {"name c1 score"}
+    assert similarity.pieces(ORIGINAL, asked("who finished?")) == {"without first"}
+    assert similarity.pieces(ORIGINAL, RENAMED) == {"name c1 score"}
     gone = edited(RemoveColumn(column="c1", at=1, old=("Points", "9", "7")))
-    assert likeness.pieces(ORIGINAL, gone) == {"without column c1"}
+    assert similarity.pieces(ORIGINAL, gone) == {"without column c1"}
     cell = edited(SetCell(row="r0", column="c1", at=(0, 1), old="9", new="8"))
-    assert likeness.pieces(ORIGINAL, cell) == {"cell r0 c1 8"}
+    assert similarity.pieces(ORIGINAL, cell) == {"cell r0 c1 8"}
     more = edited(InsertColumn(column="n1", after="c0", header="Club", cells=("A", "")))
-    assert likeness.pieces(ORIGINAL, more) == {"column club", "cell 0 a"}
-    assert likeness.pieces(ORIGINAL, ORIGINAL) == frozenset()
+    assert similarity.pieces(ORIGINAL, more) == {"column club", "cell 0 a"}
+    assert similarity.pieces(ORIGINAL, ORIGINAL) == frozenset()
 
 
 def test_edits_are_comparable_across_examples() -> None:
-    assert likeness.edits(ORIGINAL, asked("who finished earliest?")) == {"first > earliest"}
-    assert likeness.edits(ORIGINAL, RENAMED) == {"points > score"}
+    assert similarity.edits(ORIGINAL, asked("who finished earliest?")) == {"first > earliest"}
+    assert similarity.edits(ORIGINAL, RENAMED) == {"points > score"}
 
 
 def test_what_is_made_is_the_same_in_another_case_and_nowhere_else() -> None:
-    assert likeness.made(asked("Who finished  first")) == likeness.made(ORIGINAL)
-    assert likeness.made(dataclasses.replace(ORIGINAL, id="y")) == likeness.made(ORIGINAL)
+    assert similarity.made(asked("Who finished  first")) == similarity.made(ORIGINAL)
+    assert similarity.made(dataclasses.replace(ORIGINAL, id="y")) == similarity.made(ORIGINAL)
     others = [asked("who came first?"), RENAMED, dataclasses.replace(ORIGINAL, answers=("Bo",))]
-    assert len({likeness.made(one) for one in (ORIGINAL, *others)}) == 4
+    assert len({similarity.made(one) for one in (ORIGINAL, *others)}) == 4
 
 
 def test_openings_and_shares() -> None:
-    assert likeness.opening("Who's first?") == "who 's"
-    assert likeness.opening("") == ""
-    assert likeness.shared({"a", "b"}, {"a"}) == 0.5
-    assert likeness.shared(set(), {"a"}) == 0
-    assert likeness.distinct(["a", "b", "a", "c"]) == 0.75
-    assert likeness.distinct([]) is None
-    assert likeness.mean_distance([{"a"}]) is None
-    assert likeness.mean_distance([{"a"}, {"b"}, {"a"}]) == pytest.approx(2 / 3)
+    assert similarity.opening("Who's first?") == "who 's"
+    assert similarity.opening("") == ""
+    assert similarity.shared({"a", "b"}, {"a"}) == 0.5
+    assert similarity.shared(set(), {"a"}) == 0
+    assert similarity.distinct(["a", "b", "a", "c"]) == 0.75
+    assert similarity.distinct([]) is None
+    assert similarity.mean_distance([{"a"}]) is None
+    assert similarity.mean_distance([{"a"}, {"b"}, {"a"}]) == pytest.approx(2 / 3)
 
 
 sets = st.frozensets(st.sampled_from("abcde"))
@@ -75,8 +76,8 @@ sets = st.frozensets(st.sampled_from("abcde"))
 
 @given(sets, sets, sets)
 def test_the_distance_is_a_metric(one: frozenset[str], other: frozenset[str], third: frozenset[str]) -> None:
-    assert likeness.distance(one, one) == 0
-    assert likeness.distance(one, other) == likeness.distance(other, one)
-    assert 0 <= likeness.distance(one, other) <= 1
-    apart = likeness.distance(one, third) + likeness.distance(third, other)
-    assert likeness.distance(one, other) <= apart + 1e-12
+    assert similarity.distance(one, one) == 0
+    assert similarity.distance(one, other) == similarity.distance(other, one)
+    assert 0 <= similarity.distance(one, other) <= 1
+    apart = similarity.distance(one, third) + similarity.distance(third, other)
+    assert similarity.distance(one, other) <= apart + 1e-12

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.matchers import _without_details, _without_notes, wtq_official
+from tableqa.scoring.matchers import _without_details, _without_notes, wtq_official
 
 # WikiTableQuestions' evaluator (Pasupat and Liang 2015), `normalize` in evaluator.py: notes, then details.
 NOTES = re.compile(r"((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$")

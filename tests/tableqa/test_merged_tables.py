@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.merged_tables import Cells, Line, MergedTable, merge
 from tableqa.operations import (
     InsertColumn,
     InsertRow,
@@ -25,6 +24,7 @@ from tableqa.operations import (
     from_list,
     replay,
 )
+from tableqa.operations.merged_tables import Cells, Line, MergedTable, merge
 from tests.tableqa.strategies import edits, tables
 
 KINDS = (

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.metrics import (
+from tableqa.statistics.proportions import proportion
+from tableqa.statistics.robustness import (
     NO_EXAMPLE,
     NOTHING_RIGHT,
     DifferentExamples,
@@ -18,7 +19,6 @@ from tableqa.metrics import (
     robustness,
     win_rates,
 )
-from tableqa.proportions import proportion
 
 BEFORE = {"a": True, "b": True, "c": False, "d": False, "e": True}
 AFTER = {"a": True, "b": False, "c": True, "d": False, "e": False}

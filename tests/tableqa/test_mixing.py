@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.mixing import Mixed, Part, Refused, combinations, mix
 from tableqa.operations import (
     InsertColumn,
     RemoveColumn,
@@ -20,6 +19,7 @@ from tableqa.operations import (
     replay,
 )
 from tableqa.operations import Part as SplitPart
+from tableqa.perturbations.mixes import Mixed, Part, Refused, combinations, mix
 
 ORIGINAL = Example(
     id="nt-1",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tableqa.monitors import (
+from tableqa.quality_control.annotation_artifacts import (
     FIRST,
     LAST,
     concentration,
@@ -21,8 +21,8 @@ from tableqa.monitors import (
     places,
     templates,
 )
-from tableqa.proportions import proportion
 from tableqa.readers import READERS
+from tableqa.statistics.proportions import proportion
 
 unhurried = settings(deadline=None)
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tableqa.answers import compare
-from tableqa.nearness import same_in_another_form
-from tableqa.verdicts import judge, verdict
+from tableqa.data.answers import compare
+from tableqa.scoring.equivalent_forms import same_in_another_form
+from tableqa.scoring.verdicts import judge, verdict
 from tests.tableqa.strategies import texts
 
 RIGHT = judge(["Heat"], ["Heat"])

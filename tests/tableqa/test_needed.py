@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tableqa import cell_sets
-from tableqa.agreement import NO_PAIR, ONE_CATEGORY, Agreement, agreement
-from tableqa.needed import FEWEST_UNITS, Needed, for_patterns, for_ratings, units_needed
+from tableqa.agreement import cell_sets
+from tableqa.agreement.coefficients import NO_PAIR, ONE_CATEGORY, Agreement, agreement
+from tableqa.agreement.sample_size import FEWEST_UNITS, Needed, for_patterns, for_ratings, units_needed
 
 SHARES = (0.6, 0.3, 0.1)
 

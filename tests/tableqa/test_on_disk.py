@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.on_disk import Lines, Shelf, Sorted
+from tableqa.core.disk_collections import Lines, Shelf, Sorted
 
 scalars = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.integers(-(2**53), 2**53)
 keys = scalars | st.tuples(scalars, scalars)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Span, Table
+from tableqa.data.tables import MAX_TEXT
 from tableqa.operations import (
     MAX_OPERATIONS,
     OPERATIONS,
@@ -37,7 +38,6 @@ from tableqa.operations import (
     normalise,
     replay,
 )
-from tableqa.tables import MAX_TEXT
 from tests.tableqa.strategies import edits
 
 VOTES = Table(["Rank", "Name", "Votes"], [["1", "Ann", "1,204"], ["2", "Bob", "361"], ["3", "Cem", "4"]])

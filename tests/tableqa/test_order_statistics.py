@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tableqa.order_statistics import EXACT, FEWEST, Median, median_interval
+from tableqa.statistics.median_intervals import EXACT, FEWEST, Median, median_interval
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from annotation.quality import agreement as of_batches
 from annotation.quality.agreement import Rated
-from tableqa import cell_sets, edit_agreement
-from tableqa.agreement import agreement, from_patterns, over_clusters
+from tableqa.agreement import cell_sets
+from tableqa.agreement import edits as agreement_edits
+from tableqa.agreement.coefficients import agreement, from_patterns, over_clusters
 from tasks.contract import Measure, task_type
 
 LABELS = ("a", "b", "c")
@@ -111,8 +112,8 @@ def test_sets_of_cells_and_edits_are_drawn_by_item_too() -> None:
     assert (clustered.low, clustered.high) == pytest.approx((once.low, once.high), abs=0.1)
     assert clustered.high - clustered.low > 1.5 * (five.high - five.low)  # type: ignore[operator]
     flat = [unit for cluster in together for unit in cluster]
-    of_edits = edit_agreement.edit_agreement(flat)
-    by_item = edit_agreement.over_clusters(of_edits, together)
+    of_edits = agreement_edits.edit_agreement(flat)
+    by_item = agreement_edits.over_clusters(of_edits, together)
     assert by_item.value == of_edits.value
     assert by_item.high - by_item.low > 1.5 * (of_edits.high - of_edits.low)  # type: ignore[operator]
 

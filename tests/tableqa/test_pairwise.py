@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from tableqa.agreement import NO_PAIR, ONE_CATEGORY, ONE_UNIT, agreement
-from tableqa.cell_sets import cell_set_agreement
-from tableqa.pairwise import by_pair, cohen_kappa
+from tableqa.agreement.cell_sets import cell_set_agreement
+from tableqa.agreement.coefficients import NO_PAIR, ONE_CATEGORY, ONE_UNIT, agreement
+from tableqa.agreement.pairs import by_pair, cohen_kappa
 
 unhurried = settings(deadline=None)
 labels = st.sampled_from([None, "extraction", "reasoning", "neither"])

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.headers import thesaurus
-from tableqa.paraphrases import Paraphrase, rephrasings, rewordings
+from tableqa.perturbations.headers import thesaurus
+from tableqa.perturbations.paraphrases import Paraphrase, rephrasings, rewordings
+from tableqa.perturbations.wording import CATEGORIES
 from tableqa.readers.wtq import READER
-from tableqa.wording import CATEGORIES
 
 FILMS = Table(["Film", "Year", "Minutes"], [["Heat", "1995", "170"], ["Rambo 2", "1985", "96"]])
 NATIONS = Table(["Nation", "Gold"], [["Cuba", "9"], ["Jamaica", "7"]])

@@ -11,10 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.contracts import check
 from tableqa.operations import Transpose, replay
 from tableqa.perturbations import PERTURBATIONS, SEEDS, instances
-from tableqa.perturbations.kinds import Order, half, third
+from tableqa.perturbations.catalogue import Order, half, third
+from tableqa.perturbations.contracts import check
 from tableqa.readers import READERS
 from tests.tableqa.strategies import tables
 

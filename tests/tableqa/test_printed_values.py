@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tableqa.printed_values import json_of
 from tableqa.readers.records import value_in
+from tableqa.serialisations.printed_values import json_of
 
 
 def printed_value(text: str, number: Callable[[str], Any] = float) -> Any:

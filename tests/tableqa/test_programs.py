@@ -22,7 +22,7 @@ from tableqa.operations import (
     replay,
 )
 from tableqa.programs import NODES, Program, ProgramError, describe, follows_order, from_dict, reads, run
-from tableqa.programs.language import (
+from tableqa.programs.syntax import (
     Add,
     Aggregate,
     AllRows,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.answers import compare
+from tableqa.data.answers import compare
 from tableqa.operations import SetCell, replay
 from tableqa.programs import (
     ProgramError,
@@ -21,7 +21,7 @@ from tableqa.programs import (
     reads,
     run,
 )
-from tableqa.programs.language import Cell, Number
+from tableqa.programs.syntax import Cell, Number
 
 ACCOUNTS = Table(
     ["", "", "Years ended June 30,", ""],

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tableqa.answers import compare
+from tableqa.data.answers import compare
 from tableqa.programs import describe, find_programs, from_dict, reads, run
 from tableqa.programs.question import Question
 from tableqa.readers import READERS

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tableqa import Context, Example, Span, Table
-from tableqa.prompt_files import (
+from tableqa.readers import READERS
+from tableqa.scoring.prompt_files import (
     PromptError,
     read_predictions,
     read_prompts,
@@ -25,11 +26,10 @@ from tableqa.prompt_files import (
     unitxt_record,
     variants,
 )
-from tableqa.readers import READERS
+from tableqa.scoring.structural_tasks import BASELINE, STRUCTURAL_TASKS
+from tableqa.scoring.torr_scores import torr_report
 from tableqa.serialisations import TORR, torr
-from tableqa.sheets import Cell
-from tableqa.structural_tasks import BASELINE, STRUCTURAL_TASKS
-from tableqa.torr_scores import torr_report
+from tableqa.typesetting.report_tables import Cell
 
 FILMS = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]])
 CITIES = Table(["City", "State"], [["Bonn", "NRW"], ["Ulm", "BW"], ["Kiel", "SH"]])

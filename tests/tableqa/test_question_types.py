@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.question_types import (
+from tableqa.perturbations.question_types import (
     OPERATIONS,
     STRUCTURE_WORDS,
     Reply,
@@ -23,8 +23,8 @@ from tableqa.question_types import (
     request,
     structure_words,
 )
+from tableqa.perturbations.wording import tokens
 from tableqa.readers import READERS
-from tableqa.wording import tokens
 
 FILMS = Table(["Film", "Minutes"], [["Heat", "170"], ["Alien", "117"]], title="Films | of the century")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.rank_agreement import (
+from tableqa.agreement.rankings import (
     RANK_MEASURES,
     Ranking,
     from_patterns,

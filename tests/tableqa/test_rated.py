@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tableqa import Example, Table
-from tableqa.rated import (
+from tableqa.scoring.answer_ratings import (
     METHODS,
     RatedAnswer,
     ScoreColumn,

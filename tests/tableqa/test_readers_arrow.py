@@ -17,11 +17,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tableqa import Example
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
+from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, arrow, checked
-from tableqa.readers.reader import Credit, credit, joined_credit
-from tableqa.release_rules import RULES
-from tableqa.writers import hub, whole
+from tableqa.readers.interface import Credit, credit, joined_credit
+from tableqa.writers import hub, whole_examples
 
 SOURCE = {
     "name": "films",
@@ -78,9 +78,9 @@ def same(found: list[Example], expected: list[Example]) -> bool:
 @pytest.fixture
 def released(tmp_path: Path, dev: list[Example]) -> Path:
     """A dataset as a release of the format hf has it."""
-    (tmp_path / whole.HUB).parent.mkdir()
-    lines = [canonical(whole.hub_record(whole.Line(SOURCE, one))) + "\n" for one in dev]
-    (tmp_path / whole.HUB).write_text("".join(lines), "utf-8", newline="\n")
+    (tmp_path / whole_examples.HUB).parent.mkdir()
+    lines = [canonical(whole_examples.hub_record(whole_examples.Line(SOURCE, one))) + "\n" for one in dev]
+    (tmp_path / whole_examples.HUB).write_text("".join(lines), "utf-8", newline="\n")
     (tmp_path / "annotations.jsonl").write_text('{"other": 1}\n')
     return tmp_path
 
@@ -88,7 +88,7 @@ def released(tmp_path: Path, dev: list[Example]) -> Path:
 def finished(folder: Path, parquet: bool) -> Path:
     if parquet:
         hub.write_parquet(folder)
-    names = [whole.HUB, *([hub.PARQUET] if parquet else [])]
+    names = [whole_examples.HUB, *([hub.PARQUET] if parquet else [])]
     shas = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
     for name, text in hub.texts(MANIFEST, shas).items():
         (folder / name).write_text(text, "utf-8", newline="\n")
@@ -193,8 +193,8 @@ def test_a_card_is_yaml_with_every_field(released: Path) -> None:
     text = (finished(released, parquet=False) / hub.CARD).read_text("utf-8")
     header = yaml.safe_load(text.split("---\n")[1])
     assert header["license"] == ["cc-by-sa-4.0"]
-    assert {feature["name"] for feature in header["dataset_info"]["features"]} == whole.FIELDS
-    assert header["configs"][0]["data_files"] == [{"split": "test", "path": whole.HUB}]
+    assert {feature["name"] for feature in header["dataset_info"]["features"]} == whole_examples.FIELDS
+    assert header["configs"][0]["data_files"] == [{"split": "test", "path": whole_examples.HUB}]
     assert "Us. 2026." in text
     assert "parquet" not in text
 
@@ -439,12 +439,12 @@ def test_load_dataset_gives_the_examples_without_code(
     cache = str(tmp_path_factory.mktemp("cache"))
     for path in (folder, folder / "parquet"):
         loaded = datasets.load_dataset(str(path), split="test", cache_dir=cache)
-        assert [whole.example_of(record) for record in loaded] == dev
+        assert [whole_examples.example_of(record) for record in loaded] == dev
 
 
 def test_another_record_in_the_parquet_file_is_found(released: Path) -> None:
     hub.write_parquet(released)
-    path = released / whole.HUB
+    path = released / whole_examples.HUB
     lines = path.read_text("utf-8").splitlines(keepends=True)
     lines[3] = lines[3].replace('"question":"', '"question":"not ')
     path.write_text("".join(lines), "utf-8")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
+from tableqa.data.tables import Span
 from tableqa.readers import READERS, ReaderError
-from tableqa.tables import Span
 
 own = READERS["own"]
 

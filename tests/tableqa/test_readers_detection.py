@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tableqa.readers import READERS, ReaderError
-from tableqa.readers.detection import detected
+from tableqa.readers.format_detection import detected
 from tableqa.readers.own_data import Layout, OwnData
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

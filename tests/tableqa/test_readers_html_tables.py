@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tableqa import Table
+from tableqa.data.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Span
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.html_tables import (
     MAX_HTML,
@@ -19,7 +20,6 @@ from tableqa.readers.html_tables import (
 )
 from tableqa.readers.report import noting
 from tableqa.serialisations import SERIALISATIONS
-from tableqa.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT, Span
 
 
 def row(*cells: str, tag: str = "td") -> str:

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from tableqa import Example
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked, credit
-from tableqa.readers.detection import detected
+from tableqa.readers.format_detection import detected
 from tableqa.readers.own_data import OwnData
 
 OWN = READERS["own"]

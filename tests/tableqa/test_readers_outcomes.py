@@ -12,7 +12,7 @@ import pytest
 
 from tableqa import Example
 from tableqa.readers import READERS, ReaderError, Rejected, checked
-from tableqa.readers.reader import Tolerant
+from tableqa.readers.interface import Tolerant
 from tableqa.readers.rejections import FORMS, Rejections
 
 TABLE: dict[str, Any] = {"header": ["Name", "Wins"], "rows": [["Ann", "3"], ["Bob", "4"]]}

@@ -12,8 +12,8 @@ import pytest
 
 from tableqa.readers import READERS
 from tableqa.readers.delimited import read_delimited
+from tableqa.readers.interface import ReaderError
 from tableqa.readers.own_data import OwnData
-from tableqa.readers.reader import ReaderError
 from tableqa.readers.report import noting
 from tests.tableqa.reports import report_of
 

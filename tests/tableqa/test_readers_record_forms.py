@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tableqa import Example
-from tableqa.answers import accepted
+from tableqa.data.answers import accepted
 from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
-from tableqa.readers.detection import detected
+from tableqa.readers.format_detection import detected
 
 TABLE = [["Name", "Wins"], ["Ann", "3"]]
 WHO = {"question": "who?", "answer": "Ann"}

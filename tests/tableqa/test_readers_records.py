@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.foreign_values import decimal
+from tableqa.core.foreign_values import decimal
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers import records as reading
 from tableqa.readers.records import (

@@ -10,7 +10,7 @@ import pandas
 import pytest
 import xlsxwriter
 
-from tableqa.examples import Example
+from tableqa.data.examples import Example
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.ingestion import ReadRequest, read_all
 from tableqa.readers.preview import MOST_READ, preview

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tableqa import Example
-from tableqa.canonical import thaw
+from tableqa.core.canonical_json import thaw
 from tableqa.readers import READERS, ReaderError
 from tests.plugin import ROOT
 

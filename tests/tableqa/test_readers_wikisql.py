@@ -14,8 +14,8 @@ from tableqa import Example, Table
 from tableqa.programs import run
 from tableqa.readers import READERS, Describing, ReaderError
 from tableqa.readers import table_files as reading
-from tableqa.readers.detection import detected
-from tableqa.readers.reader import Splitting
+from tableqa.readers.format_detection import detected
+from tableqa.readers.interface import Splitting
 from tests.plugin import ROOT
 
 wikisql = READERS["wikisql"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.relations import Relation, relations
+from tableqa.perturbations.relations import Relation, relations
 from tests.tableqa.strategies import source_tables
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tableqa.readers.reader import ReaderError
-from tableqa.responses import TOOLS
-from tableqa.responses.export import Task, loss_in_words
+from tableqa.readers.interface import ReaderError
+from tableqa.readers.responses import TOOLS
+from tableqa.readers.responses.tool_export import Task, loss_in_words
 
 EXPORTS = Path(__file__).parents[1] / "exports"
 GUESSED = "types of values (guessed: add the YAML file with annotation_schemes)"

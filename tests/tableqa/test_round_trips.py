@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Context, Example, Table, Turn
-from tableqa.canonical import canonical
+from tableqa.core.canonical_json import canonical
 from tableqa.operations import Operation, replay
 from tableqa.readers import READERS, published_id
-from tableqa.writers import lftqa, robut, suc, whole
+from tableqa.writers import lftqa, robut, suc, whole_examples
 from tableqa.writers.freb_tqa import freb_example, published_record
 from tests.tableqa.strategies import edits, source_tables, texts
 
@@ -139,12 +139,12 @@ SOURCE = {"name": "s", "split": "dev", "reader": "wtq"}
 
 @given(examples(), st.sampled_from(["", "row_shuffle"]), st.none() | st.integers(0, 99))
 def test_a_record_of_a_dataset(folder: Path, example: Example, kind: str, seed: int | None) -> None:
-    line = whole.Line(
+    line = whole_examples.Line(
         SOURCE, example, original="o" if kind else "", perturbation=kind, seed=seed if kind else None
     )
-    record = whole.hub_record(line)
-    assert record.keys() == whole.FIELDS
-    assert whole.example_of(json.loads(canonical(record))) == example
+    record = whole_examples.hub_record(line)
+    assert record.keys() == whole_examples.FIELDS
+    assert whole_examples.example_of(json.loads(canonical(record))) == example
     (found,) = READERS["hf"](written(folder, "hub/data/test.jsonl", record).parent.parent)
     assert {name: held for name, held in found.meta.items() if name != "lineage"} == dict(example.meta)
     assert (found.table, found.context, found.history) == (example.table, example.context, example.history)

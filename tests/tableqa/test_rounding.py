@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.proportions import proportion
-from tableqa.rounding import decimals
+from tableqa.core.rounding import decimals
+from tableqa.statistics.proportions import proportion
 
 
 @pytest.mark.parametrize(

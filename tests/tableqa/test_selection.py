@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.question_types import Reply, structure_words
+from tableqa.perturbations.question_selection import SelectionError, select
+from tableqa.perturbations.question_types import Reply, structure_words
 from tableqa.readers import READERS
-from tableqa.selection import SelectionError, select
 
 TABLE = Table(["Year", "Sales"], [["2018", "$ 1,305"], ["2019", "(9.9)"]])
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.metrics import Estimate
-from tableqa.sheets import (
+from tableqa.statistics.robustness import Estimate
+from tableqa.typesetting.report_tables import (
     Cell,
     Column,
     Sheet,

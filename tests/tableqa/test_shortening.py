@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.evidence import evidence
 from tableqa.operations import replay
+from tableqa.perturbations.short_tables import first_cut
+from tableqa.programs.evidence import evidence
 from tableqa.readers import READERS
-from tableqa.shortening import first_cut
 from tests.tableqa.strategies import rich_tables
 
 SALES = Table(

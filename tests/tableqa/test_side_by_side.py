@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tableqa.evaluation import ORIGINAL, Instance, Judgement, compare, evaluate, figures, judge
 from tableqa.perturbations import instances
 from tableqa.readers import READERS
-from tableqa.sheets import Sheet, as_html, as_latex, as_markdown
-from tableqa.side_by_side import in_order, sheets
+from tableqa.scoring.evaluation import ORIGINAL, Instance, Judgement, compare, evaluate, figures, judge
+from tableqa.scoring.model_comparisons import in_order, sheets
+from tableqa.typesetting.report_tables import Sheet, as_html, as_latex, as_markdown
 
 KINDS = ("row_shuffle", "transpose", "target_row_front", "target_row_middle", "target_row_bottom", "row")
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Table
-from tableqa.headers import HeaderNames
 from tableqa.operations import Part, SplitColumn, replay
-from tableqa.splitting import (
+from tableqa.perturbations.headers import HeaderNames
+from tableqa.perturbations.splitting import (
     Delimiter,
     Pattern,
     SplitError,

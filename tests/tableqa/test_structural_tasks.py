@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tableqa import Span, Table
 from tableqa.readers import READERS
-from tableqa.serialisations import SERIALISATIONS, SUC
-from tableqa.structural_tasks import (
+from tableqa.scoring.structural_tasks import (
     BASELINE,
     STRUCTURAL_TASKS,
     SWITCHES,
@@ -23,7 +22,8 @@ from tableqa.structural_tasks import (
     build,
     designs,
 )
-from tableqa.structural_tasks.augmenting import (
+from tableqa.scoring.structural_tasks.prompt_designs import FORMATS, MARKS, ROLE
+from tableqa.scoring.structural_tasks.self_augmentation import (
     INTRODUCTION,
     MOST_KNOWLEDGE,
     REQUESTS,
@@ -31,7 +31,7 @@ from tableqa.structural_tasks.augmenting import (
     first,
     second,
 )
-from tableqa.structural_tasks.designs import FORMATS, MARKS, ROLE
+from tableqa.serialisations import SERIALISATIONS, SUC
 from tests.tableqa.strategies import tables
 
 PEOPLE = Table(["Name", "Age", "Sex"], [["Sophia", "26", "F"], ["Raj", "34", "M"], ["Ann", "26", "F"]])

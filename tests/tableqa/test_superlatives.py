@@ -6,9 +6,9 @@ import pytest
 
 from tableqa import Example, Table
 from tableqa.programs import describe, find_programs
-from tableqa.programs.language import Which
 from tableqa.programs.layout import words
 from tableqa.programs.superlatives import is_about
+from tableqa.programs.syntax import Which
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from tableqa import Span, Table
-from tableqa.tables import TableError
+from tableqa.data.tables import TableError
 from tests.tableqa.strategies import tables
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tableqa import Context, Example, Table
-from tableqa.evaluation import ORIGINAL, Instance, evaluate, judge
-from tableqa.predictions import Scaled, read_predictions
+from tableqa.data.answer_scales import compare_scaled, scale_of
 from tableqa.readers import READERS
-from tableqa.scales import compare_scaled, scale_of
-from tableqa.tat_metric import Score, score
-from tableqa.verdicts import judge as judge_one
+from tableqa.scoring.evaluation import ORIGINAL, Instance, evaluate, judge
+from tableqa.scoring.predictions import Scaled, read_predictions
+from tableqa.scoring.tat_metric import Score, score
+from tableqa.scoring.verdicts import judge as judge_one
 
 
 @pytest.fixture(scope="module")

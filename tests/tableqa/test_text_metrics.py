@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.rated import RatedAnswer
-from tableqa.text_metrics import (
-    SCORERS,
-    bleu,
-    meteor,
-    meteor_of,
-    rouge_l,
-    shipped_senses,
-    tokens,
-)
+from tableqa.scoring.answer_ratings import RatedAnswer
+from tableqa.scoring.text_metrics import SCORERS, bleu, meteor, meteor_of, rouge_l, shipped_senses, tokens
 
 
 def answer(text: str, reference: str, system: str = "a") -> RatedAnswer:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tableqa.headers import Thesaurus, Unavailable, thesaurus
-from tableqa.headers.thesaurus import SHIPPED, Reading, read_thesaurus
-from tableqa.headers.wordnet import pack, read_wordnet
+from tableqa.perturbations.headers import Thesaurus, Unavailable, thesaurus
+from tableqa.perturbations.headers.thesaurus import SHIPPED, Reading, read_thesaurus
+from tableqa.perturbations.headers.wordnet import pack, read_wordnet
 
 
 @pytest.fixture(scope="session")

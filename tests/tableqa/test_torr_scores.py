@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.metrics import Estimate, performance, robustness
-from tableqa.torr_scores import (
+from tableqa.scoring.torr_scores import (
     ModelScores,
     TorrError,
     concordance,
@@ -26,7 +25,8 @@ from tableqa.torr_scores import (
     torr_report,
     win_rate,
 )
-from tableqa.zero_width import ALL_AGREE
+from tableqa.statistics.robustness import Estimate, performance, robustness
+from tableqa.statistics.zero_width_intervals import ALL_AGREE
 
 
 def seven(*scores: float) -> dict[str, float]:

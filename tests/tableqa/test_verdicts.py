@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa import matchers
-from tableqa.answers import compare
-from tableqa.verdicts import VERDICTS, WORDS, judge, verdict
+from tableqa.data.answers import compare
+from tableqa.scoring import matchers
+from tableqa.scoring.verdicts import VERDICTS, WORDS, judge, verdict
 from tests.tableqa.strategies import texts
 
 RIGHT, WRONG = judge(["Heat"], ["Heat"]), judge(["Alien"], ["Heat"])

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tableqa.perturbations.wording import CATEGORIES, Change, Piece, tokens, word_diff, words
 from tableqa.readers import READERS
-from tableqa.wording import CATEGORIES, Change, Piece, tokens, word_diff, words
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
+from tableqa.data.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT
 from tableqa.readers import READERS, ReaderError
-from tableqa.readers.reader import MAX_LINE_BYTES
+from tableqa.readers.interface import MAX_LINE_BYTES
 from tableqa.readers.wtq import read_table
-from tableqa.tables import MAX_COLUMNS, MAX_ROWS, MAX_TEXT
 from tests.tableqa.strategies import texts
 
 HEADER = "id\tutterance\tcontext\ttargetValue\n"

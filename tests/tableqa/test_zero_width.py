@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tableqa.proportions import proportion
-from tableqa.zero_width import ALL_AGREE, ALL_ALIKE, Interval, honest_interval
+from tableqa.statistics.proportions import proportion
+from tableqa.statistics.zero_width_intervals import ALL_AGREE, ALL_ALIKE, Interval, honest_interval
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tableqa import Example, Table
-from tableqa.release_rules import under
-from tasks.common.defined import DefinedTask, task_of
+from tableqa.core.release_rules import under
 from tasks.contract import Accepted, Adjudicate, Invalid, Item, response_data
-from tasks.resolving import resolve
+from tasks.contract.decision_rules import resolve
+from tasks.shared.defined_types import DefinedTask, task_of
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "conditions.json").read_text("utf-8"))
 ITEM = Item(Example("e-1", "who won more?", Table(["Nation"], [["India"]]), ["India"]))

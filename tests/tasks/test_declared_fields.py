@@ -13,9 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tableqa import Example, Table
-from tasks.common.declared import DeclaredTask, LabelTask, RatingTask
-from tasks.common.fields import OPERATORS, Cells, Choice, MultiChoice, Option, Question, Scale, Text, When
 from tasks.contract import Accepted, Invalid, Item, Problem, response_data, task_types
+from tasks.shared.declared_types import DeclaredTask, LabelTask, RatingTask
+from tasks.shared.form_fields import (
+    OPERATORS,
+    Cells,
+    Choice,
+    MultiChoice,
+    Option,
+    Question,
+    Scale,
+    Text,
+    When,
+)
 
 FILMS = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
 ITEM = Item(Example("e-1", "which film is older?", FILMS, ["Alien"]))

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from tableqa import Example, Table, language
-from tasks.common.defined import DefinedTask, task_of
-from tasks.common.definitions import SCHEMA, BadDefinition, faults
+from tableqa import Example, Table
+from tableqa.core import translation
 from tasks.contract import (
     Accepted,
     Adjudicate,
@@ -24,7 +23,9 @@ from tasks.contract import (
     response_data,
     task_types,
 )
-from tasks.resolving import resolve
+from tasks.contract.decision_rules import resolve
+from tasks.shared.defined_types import DefinedTask, task_of
+from tasks.shared.type_definitions import SCHEMA, BadDefinition, faults
 
 MEDALS = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])
 ITEM = Item(Example("e-1", "who won more?", MEDALS, ["India"]))
@@ -200,9 +201,9 @@ def test_practice_compares_with_the_expected_response() -> None:
 def test_labels_have_a_german_form() -> None:
     title = task().title
     try:
-        language.use(None, None, language=lambda: "de")
-        assert language.gettext(title) == "Komplexität der Tabelle"
-        assert language.gettext(task().instruction) == "How hard is this table to read?"
+        translation.use(None, None, language=lambda: "de")
+        assert translation.gettext(title) == "Komplexität der Tabelle"
+        assert translation.gettext(task().instruction) == "How hard is this table to read?"
     finally:
         from annotation.apps import AnnotationConfig
 

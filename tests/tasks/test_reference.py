@@ -13,7 +13,7 @@ import pytest
 from annotation import reference
 from annotation.terms import TERMS
 from tasks.contract import TaskType, task_types
-from tasks.resolving import RULES
+from tasks.contract.decision_rules import RULES
 from tests.plugin import ROOT
 from tests.tasks.test_contract import every_kind
 

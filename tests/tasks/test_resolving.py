@@ -13,7 +13,6 @@ from django.utils import translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import resolving
 from tasks.contract import (
     Accepted,
     Adjudicate,
@@ -21,11 +20,12 @@ from tasks.contract import (
     OneMore,
     Resolution,
     TaskType,
+    decision_rules,
     response_data,
     task_type,
     task_types,
 )
-from tasks.resolving import (
+from tasks.contract.decision_rules import (
     RULES,
     BadRule,
     Rule,
@@ -212,7 +212,7 @@ def test_a_rule_that_does_not_hold_is_refused_with_what_would(kind: str, data: A
 
 
 def labels(*said: str) -> list[Any]:
-    from tasks.common.declared import Label as Response
+    from tasks.shared.declared_types import Label as Response
 
     return [Response(one) for one in said]
 
@@ -324,4 +324,4 @@ def test_where_only_some_say_that_there_is_nothing_to_do_the_reason_counts_both(
 def test_how_people_differ_is_said_in_words(sizes: list[int], words: str) -> None:
     groups: dict[Hashable, list[int]] = {number: [0] * size for number, size in enumerate(sizes)}
 
-    assert resolving._tally(task_type("value_change"), [], groups) == words
+    assert decision_rules._tally(task_type("value_change"), [], groups) == words

@@ -23,11 +23,11 @@ from annotation.journeys.labelled_elsewhere.checks import Checked, require_takes
 from annotation.models import Batch, Job, Person, Upload
 from annotation.refusals import refuse_as
 from annotation.written_pages import Progress
-from tableqa.language import phrase
-from tableqa.on_disk import Shelf
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.translation import phrase
 from tableqa.readers.ingestion import Rows
+from tableqa.readers.interface import ReaderError, Rejected
 from tableqa.readers.labels import DUPLICATES, Columns, Label, read_labels
-from tableqa.readers.reader import ReaderError, Rejected
 from tableqa.readers.rejections import Rejections, one_sentence
 
 __all__ = ["Choices", "Columns", "look", "require_takes_labels", "start", "write"]

@@ -18,11 +18,11 @@ from annotation.bulk import among
 from annotation.models import Assignment, Batch, Decision, Example, Exclusion, Item, Person, Place, Source
 from annotation.refusals import refuse
 from annotation.work import submissions
-from tableqa.foreign_values import normal, unstorable
-from tableqa.on_disk import Shelf
+from tableqa.core.disk_collections import Shelf
+from tableqa.core.foreign_values import normal, unstorable
 from tableqa.readers.ingestion import ROWS, Rows
+from tableqa.readers.interface import Rejected
 from tableqa.readers.labels import Label
-from tableqa.readers.reader import Rejected
 from tableqa.readers.rejections import Problem, Rejections
 from tasks import contract
 from tasks.contract import Invalid, TaskType

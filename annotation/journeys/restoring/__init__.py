@@ -32,7 +32,7 @@ from annotation.releases.checked_release import CheckedRelease
 from annotation.releases.manifest import Manifest
 from annotation.releases.release_files import Difference
 from annotation.written_pages import HiddenPages, Progress, require_empty
-from tableqa.language import Translated, shown
+from tableqa.core.translation import Translated, shown
 from tableqa.readers.ingestion import ReadRequest
 
 __all__ = ["LOSSES", "Restored", "restore", "start_restore", "summary_of"]

@@ -36,8 +36,8 @@ from annotation.releases import provenances
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS
 from annotation.releases.release_files import TRIES
 from annotation.work import submissions
-from tableqa.canonical import digest
-from tableqa.language import message
+from tableqa.core.canonical_json import digest
+from tableqa.core.translation import message
 
 State = Assignment.State
 UNDECIDED: Final = message("restoring.undecided", "Restored from a release in which it had no decision")

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management import base
 from django.core.management.base import CommandError as CommandError
 
-from tableqa.foreign_values import printable
+from tableqa.core.foreign_values import printable
 
 
 class EscapingOutput(base.OutputWrapper):

@@ -7,8 +7,8 @@ from typing import Any
 
 from annotation.management.commands._escaping import UsageError, ended_by
 from predictor.tokenizing import read_tokenizer
-from tableqa.lengths import Limit
 from tableqa.serialisations import SERIALISATIONS
+from tableqa.serialisations.token_lengths import Limit
 
 
 def add_length_options(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The ways in which commands give tables of figures: on the terminal, in the forms of `tableqa.sheets`, as JSON."""
+"""The ways in which commands give tables of figures: on the terminal, in the forms of `report_tables`, as JSON."""
 
 import json
 from argparse import ArgumentParser
@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from tableqa.sheets import Sheet, as_csv, as_html, as_latex, as_markdown, as_text
+from tableqa.typesetting.report_tables import Sheet, as_csv, as_html, as_latex, as_markdown, as_text
 
 FORMS: Mapping[str, Callable[[Sheet], str]] = {
     "text": as_text,

@@ -5,7 +5,7 @@ from typing import Any
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Batch
 from annotation.quality import agreement
-from tableqa.zero_width import interval_of
+from tableqa.statistics.zero_width_intervals import interval_of
 
 
 class Command(RefusingCommand):
@@ -46,6 +46,6 @@ class Command(RefusingCommand):
 
 
 def _with_honest_interval(figure: dict[str, Any]) -> dict[str, Any]:
-    """The figure with the interval that pages show (`tableqa.zero_width`), or `no_interval`, the reason for none."""
+    """The figure with the interval that pages show (`zero_width_intervals`), or `no_interval`, the reason for none."""
     found = interval_of(figure, figure["statistic"])
     return {**figure, "low": found.low, "high": found.high, "no_interval": f"{found.reason}".rstrip(".")}

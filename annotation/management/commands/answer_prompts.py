@@ -16,7 +16,7 @@ from annotation.management.commands._spending import (
 from annotation.work import metering
 from annotation.work.asking_each import Asked, TooManyUnusable, each
 from predictor.chat import ChatError, ChatModel
-from tableqa.prompt_files import PromptError, read_predictions, read_prompts
+from tableqa.scoring.prompt_files import PromptError, read_predictions, read_prompts
 
 MEASURED = 200
 """Prompts that are measured for an estimate."""

@@ -14,11 +14,11 @@ from annotation.releases.release_files import Difference
 from annotation.work import reply_states
 from annotation.work.crew import Crew
 from predictor.tokenizing import read_tokenizer
-from tableqa.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
-from tableqa.lengths import Limit
-from tableqa.predictions import EvaluationError
+from tableqa.scoring.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
+from tableqa.scoring.model_comparisons import RULES
+from tableqa.scoring.predictions import EvaluationError
 from tableqa.serialisations import SERIALISATIONS
-from tableqa.side_by_side import RULES
+from tableqa.serialisations.token_lengths import Limit
 
 
 class Command(BaseCommand):

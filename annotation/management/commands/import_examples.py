@@ -9,7 +9,7 @@ from annotation.journeys import importing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.refusals import Refused
 from tableqa.readers import READERS
-from tableqa.readers.reader import Credit
+from tableqa.readers.interface import Credit
 from tableqa.readers.rejections import Problem, is_rest, one_sentence
 
 

@@ -12,7 +12,7 @@ from annotation.studying.yaml_file import StudyError
 from annotation.transfer import mapping_file, responses
 from annotation.transfer.preview import Preview
 from tableqa.readers.rejections import one_sentence
-from tableqa.responses import TOOLS
+from tableqa.readers.responses import TOOLS
 
 
 class Command(RefusingCommand):

@@ -22,10 +22,17 @@ from annotation.work import metering
 from annotation.work.asking_each import Asked, TooManyUnusable, each
 from predictor import bertscore, geval
 from predictor.chat import ChatError, ChatModel
-from tableqa.rated import RatedAnswer, ScoreColumn, ScoresError, columns_of, correlations, read_column
 from tableqa.readers import READERS, ReaderError
 from tableqa.readers.lftqa import DIMENSIONS
-from tableqa.text_metrics import SCORERS, NotInstalled
+from tableqa.scoring.answer_ratings import (
+    RatedAnswer,
+    ScoreColumn,
+    ScoresError,
+    columns_of,
+    correlations,
+    read_column,
+)
+from tableqa.scoring.text_metrics import SCORERS, NotInstalled
 from tableqa.writers.lftqa import scores as score_records
 
 

@@ -7,7 +7,7 @@ from annotation.journeys import perturbing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts
-from tableqa.selection import KINDS, RULES
+from tableqa.perturbations.question_selection import KINDS, RULES
 
 
 class Command(RefusingCommand):

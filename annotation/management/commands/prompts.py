@@ -12,8 +12,10 @@ from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
 from annotation.releases import examples_of
 from annotation.releases.release_files import Difference
-from tableqa.examples import Example
-from tableqa.prompt_files import (
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
+from tableqa.readers import READERS
+from tableqa.scoring.prompt_files import (
     read_predictions,
     sap_first,
     sap_second,
@@ -21,9 +23,7 @@ from tableqa.prompt_files import (
     torr_prompts,
     unitxt_record,
 )
-from tableqa.readers import READERS
 from tableqa.serialisations import SERIALISATIONS, TORR, torr
-from tableqa.tables import Table
 
 
 class Command(RefusingCommand):

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, ended_by
 from annotation.management.commands._sheets import add_sheet_options, put_out
-from tableqa.prompt_files import (
+from tableqa.scoring.prompt_files import (
     PromptError,
     Record,
     read_predictions,
@@ -16,8 +16,8 @@ from tableqa.prompt_files import (
     score_torr,
     suc_sheets,
 )
-from tableqa.text_metrics import NotInstalled
-from tableqa.torr_scores import SCORES, TorrError, torr_report
+from tableqa.scoring.text_metrics import NotInstalled
+from tableqa.scoring.torr_scores import SCORES, TorrError, torr_report
 
 DEFAULT = "exact"
 

@@ -8,8 +8,8 @@ from django.test import Client
 
 from annotation.models import Annotation
 from tableqa import Example, Table
-from tableqa.answers import Answers
-from tableqa.examples import Context
+from tableqa.data.answers import Answers
+from tableqa.data.examples import Context
 from tests.annotation.cast import World
 
 SALES = Table(

@@ -11,9 +11,9 @@ from annotation.journeys import assigning, defining
 from annotation.models import Annotation, Assignment, Batch, Draft
 from annotation.studying import definitions
 from tableqa import Example, Table
-from tasks.common.defined import DefinedTask
-from tasks.common.fields import Question, Scale
 from tasks.contract import Invalid, Item
+from tasks.shared.defined_types import DefinedTask
+from tasks.shared.form_fields import Question, Scale
 from tests.annotation.cast import NOON, World
 from tests.modules.pages import cells, judging
 

@@ -8,8 +8,8 @@ from django.test import Client
 
 from annotation.models import Annotation, Draft
 from tableqa import Example, Table
-from tableqa.examples import Context
-from tableqa.tables import Span
+from tableqa.data.examples import Context
+from tableqa.data.tables import Span
 from tests.annotation.cast import World
 
 FILMS = Example(

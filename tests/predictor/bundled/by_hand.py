@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from predictor.bundled.decode import OP, OPERATIONS
 from predictor.bundled.features import Input
-from tableqa.tables import Table
+from tableqa.data.tables import Table
 
 WORDS = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] who won most medals how many gold nation year spain france japan chile which has the "

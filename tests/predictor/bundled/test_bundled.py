@@ -35,7 +35,7 @@ from predictor.bundled.features import (
     read,
     read_table,
 )
-from tableqa.tables import Table
+from tableqa.data.tables import Table
 from tests.predictor.bundled.by_hand import MEDALS, scores, tokenizer
 
 TOKENIZER = tokenizer()

@@ -17,9 +17,9 @@ from predictor.bundled.decode import candidates, difference
 from predictor.bundled.features import ask, read_table
 from predictor.training.card import rewrite_quality
 from predictor.training.evaluation import LEAST_HELD_OUT, Verdict, calibrated
-from tableqa.answers import compare
+from tableqa.data.answers import compare
+from tableqa.data.tables import Table
 from tableqa.readers import READERS
-from tableqa.tables import Table
 from tests.predictor.bundled.by_hand import scores, tokenizer
 
 needs_weights = pytest.mark.skipif(

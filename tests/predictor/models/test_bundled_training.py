@@ -26,7 +26,7 @@ from predictor.bundled.decode import (
 )
 from predictor.bundled.features import ask, collate, read_table
 from tableqa import Example
-from tableqa.answers import compare
+from tableqa.data.answers import compare
 from tableqa.readers import READERS
 from tests.predictor.bundled.by_hand import MEDALS, scores, tokenizer
 

@@ -1,0 +1,1 @@
+"""Agreement of annotators, and how many items an estimate needs."""

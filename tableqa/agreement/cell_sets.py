@@ -1,0 +1,340 @@
+"""How far annotators agree on sets of cells, beyond what marking cells at random would give; with a bootstrap interval.
+
+    cell_set_agreement(units, distance="masi")       # units: ((rows, columns), [set of (row id, column id), or None])
+
+The coefficient has the form of Krippendorff's alpha, one minus observed over expected disagreement, and differs in
+what it expects. Alpha pools the labels of all units; but cell r3/c2 of one table and r3/c2 of another are not one
+label. So chance is taken within each table: what two sets of the same sizes, drawn at random among the cells of that
+table, would differ by. That mean is computed exactly: how many cells two such sets have in common follows the
+hypergeometric distribution, and both distances depend on that number alone. Nothing is simulated.
+
+Two things follow. How many cells somebody marks is taken as given, so agreeing on the size alone earns nothing. And the
+same two answers weigh more in a large table than in a small one, where they are easier to hit by chance.
+
+Sources:
+  Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2), 37-50.
+  Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation. LREC.
+  Krippendorff, K. (2018). Content Analysis, 4th edition, chapter 12 (the form of alpha, and its weights of units).
+  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 13 (percentile intervals).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+
+from tableqa.agreement.coefficients import NO_PAIR, ONE_UNIT, Agreement
+from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
+from tableqa.core.translation import joined, message
+from tableqa.statistics.bootstrap import Bootstrap, Resampling
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CellSetMeasure = Literal["cell_sets_jaccard", "cell_sets_masi"]
+"""The measures by their names in a manifest: `cell_sets_` and the distance."""
+
+Cell: TypeAlias = tuple[str, str]
+"""(row id, column id)."""
+CellSet: TypeAlias = Set[Cell]
+Unit: TypeAlias = tuple[tuple[int, int], Sequence[CellSet | None]]
+"""((number of rows, number of columns) of the item's table, one set of cells for each rater, None where missing)."""
+
+WITHIN_TABLES = message(
+    "cell_sets.within_tables",
+    "Chance agreement is computed per table, from random sets of cells of the observed sizes.",
+)
+NO_CHOICE = message(
+    "cell_sets.no_choice", "Disagreement was impossible: all sets are empty or cover the whole table."
+)
+
+
+def cell_set_agreement(
+    units: Sequence[Unit],
+    distance: Distance = "masi",
+    **resampling: Unpack[Resampling],
+) -> Agreement:
+    """One minus the observed over the expected distance between raters' sets of cells, chance taken within each table.
+
+    units: for each item the (rows, columns) of its own table and one set of (row id, column id) for each rater, None
+    where missing. A unit's disagreement is the mean over its pairs of raters; units weigh as their number of ratings, as
+    in Krippendorff's alpha; units with fewer than two ratings do not enter. 1 is perfect, 0 as by chance; the value has
+    no lower bound. Neither the order of units nor that of raters plays a part, and the seed (of the bootstrap over units,
+    the only thing that is drawn) gives the same interval everywhere.
+
+    `value` is None with a reason where nothing was rated twice, or all sets are empty or whole tables. Raises ValueError
+    for an unknown distance, a set that is none, and more cells than the table has.
+    """
+    check_distance(distance)
+    raters = max((len(sets) for _, sets in units), default=0)
+    for number, (_, sets) in enumerate(units):
+        if len(sets) != raters:
+            raise ValueError(
+                f"Unit {number} has {len(sets)} ratings and another one has {raters}: one for each rater, "
+                "None where missing."
+            )
+    used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
+    patterns = Counter(pattern_of(shape, sets, number) for number, (shape, sets) in enumerate(units))
+    return from_patterns(patterns, distance, raters=len(used), **resampling)
+
+
+def from_patterns(
+    patterns: Mapping["Pattern", int],
+    distance: Distance = "masi",
+    *,
+    raters: int,
+    **resampling: Unpack[Resampling],
+) -> Agreement:
+    """The same figure from distinct patterns of units (`pattern_of`) and how many units show each.
+
+    raters: people with at least one set, which patterns cannot tell. The result equals that of the sets written out, to the
+    last digit of the interval. Raises ValueError as `cell_set_agreement` does.
+    """
+    check_distance(distance)
+    ordered = sorted((pattern for pattern in patterns if pattern.pairs), key=Pattern.key)
+    return of_ratios(
+        [pattern.ratings * pattern.observed(distance) for pattern in ordered],
+        [pattern.ratings * pattern.expected(distance) for pattern in ordered],
+        [patterns[pattern] for pattern in ordered],
+        measure=f"cell_sets_{distance}",
+        note=WITHIN_TABLES,
+        no_choice=NO_CHOICE,
+        ratings=sum(pattern.ratings * patterns[pattern] for pattern in ordered),
+        raters=raters,
+        bootstrap=Bootstrap(**resampling),
+    )
+
+
+def over_clusters(
+    found: Agreement,
+    clusters: Mapping[tuple["Pattern", ...], int],
+    distance: Distance = "masi",
+) -> Agreement:
+    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    ordered = sorted(clusters, key=lambda cluster: [pattern.key() for pattern in cluster])
+    return with_interval_over(
+        found,
+        [sum(one.ratings * one.observed(distance) for one in cluster) for cluster in ordered],
+        [sum(one.ratings * one.expected(distance) for one in cluster) for cluster in ordered],
+        [clusters[cluster] for cluster in ordered],
+    )
+
+
+def with_interval_over(
+    found: Agreement, observed: Sequence[float], expected: Sequence[float], counts: Sequence[int]
+) -> Agreement:
+    """A figure of `of_ratios` with the interval over clusters, from the sums of each; of one cluster there is none."""
+    if found.value is None or not found.replicates:
+        return found
+    if sum(counts) == 1:
+        return replace(found, low=None, high=None, left_out=0)
+    bootstrap = Bootstrap(found.replicates, found.seed, found.confidence)
+    low, high, left_out = _interval(observed, expected, counts, bootstrap)
+    return replace(found, low=low, high=high, left_out=left_out)
+
+
+def influence(
+    patterns: Mapping["Pattern", int], distance: Distance = "masi"
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """How much one unit of each pattern moves the value, and how many units have the pattern, as `agreement.influence`.
+
+    Of a ratio of two sums it is known without leaving units out: what a unit's own disagreement exceeds the one that the
+    value would lead to expect, over the mean expected one. Empty where the value is undefined.
+    """
+    import numpy as np
+
+    check_distance(distance)
+    ordered = sorted((pattern for pattern in patterns if pattern.pairs), key=Pattern.key)
+    observed = np.array([pattern.ratings * pattern.observed(distance) for pattern in ordered])
+    expected = np.array([pattern.ratings * pattern.expected(distance) for pattern in ordered])
+    return ratio_influence(observed, expected, np.array([patterns[pattern] for pattern in ordered]))
+
+
+# ---- one unit ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """All that a unit's part in the figure depends on, in whole numbers.
+
+    cells   cells of the table
+    ratings sets that were given
+    pairs   (cells of the smaller set, of the larger, in common) of each pair of raters, sorted
+    """
+
+    cells: int
+    ratings: int
+    pairs: tuple[tuple[int, int, int], ...]
+
+    def key(self) -> tuple[int, int, tuple[tuple[int, int, int], ...]]:
+        """An order that no rounding can change, so that the same seed draws the same units on every machine."""
+        return self.cells, self.ratings, self.pairs
+
+    def observed(self, distance: Distance) -> float:
+        return sum(
+            distance_of_sizes(common, small, large, distance) for small, large, common in self.pairs
+        ) / len(self.pairs)
+
+    def expected(self, distance: Distance) -> float:
+        return sum(
+            _expected_distance(small, large, self.cells, distance) for small, large, _ in self.pairs
+        ) / len(self.pairs)
+
+
+def pattern_of(shape: tuple[int, int], sets: Sequence[CellSet | None], name: object) -> Pattern:
+    """The pattern of a unit; its name is for the ValueError of what is not a set of cells of a table of this shape."""
+    rows, columns = shape
+    if rows < 0 or columns < 0:
+        raise ValueError(f"Unit {name} has a table of {rows} rows and {columns} columns.")
+    given = [cells for cells in sets if cells is not None]
+    for cells in given:
+        if not isinstance(cells, Set):
+            raise ValueError(f"Unit {name} holds {cells!r}, which is not a set of cells.")
+        if len(cells) > rows * columns:
+            raise ValueError(
+                f"Unit {name} holds a set of {len(cells)} cells; its table of {rows} x {columns} has {rows * columns}."
+            )
+    pairs = sorted(
+        (min(len(one), len(other)), max(len(one), len(other)), len(one & other))
+        for one, other in combinations(given, 2)
+    )
+    return Pattern(rows * columns, len(given), tuple(pairs))
+
+
+# ---- two sets ------------------------------------------------------------------------------------------------
+
+
+_NEGLIGIBLE = 1e-20
+"""Of the likeliest number of common cells; what is less likely than that cannot be seen in 16 digits."""
+
+
+def common_by_chance(small: int, large: int, cells: int) -> Iterator[tuple[int, float]]:
+    """How many cells two sets of these sizes have in common, each drawn at random among so many: (number, weight).
+
+    The number is hypergeometric. Its weights are relative to that of the likeliest, which comes first, and are built
+    outwards from it by their ratio, with the four operations only, so that every machine gets the same numbers and large
+    tables do not overflow.
+    """
+    least, most = max(0, small + large - cells), small
+    likeliest = min(max((small + 1) * (large + 1) // (cells + 2), least), most)
+
+    def ratio(k: int) -> float:
+        """The weight of k + 1 over that of k."""
+        return (small - k) * (large - k) / ((k + 1) * (cells - small - large + k + 1))
+
+    yield likeliest, 1.0
+    weight, k = 1.0, likeliest
+    while k < most and weight > _NEGLIGIBLE:
+        weight *= ratio(k)
+        k += 1
+        yield k, weight
+    weight, k = 1.0, likeliest
+    while k > least and weight > _NEGLIGIBLE:
+        k -= 1
+        weight /= ratio(k)
+        yield k, weight
+
+
+@lru_cache(maxsize=65_536)
+def _expected_distance(small: int, large: int, cells: int, distance: Distance) -> float:
+    """The mean distance of two sets of these sizes, each drawn at random among so many cells."""
+    total = mean = 0.0
+    for common, weight in common_by_chance(small, large, cells):
+        total += weight
+        mean += weight * distance_of_sizes(common, small, large, distance)
+    return mean / total
+
+
+# ---- all units -----------------------------------------------------------------------------------------------
+
+
+def of_ratios(
+    observed: Sequence[float],
+    expected: Sequence[float],
+    counts: Sequence[int],
+    *,
+    measure: str,
+    note: str,
+    no_choice: str,
+    ratings: int,
+    raters: int,
+    bootstrap: Bootstrap,
+) -> Agreement:
+    """One minus the sum of the observed over that of the expected distances of units, with its bootstrap interval.
+
+    One entry for each pattern of units, weighted already, and how many units show it; `no_choice` is the reason where
+    nothing is expected. The order of the patterns fixes what a seed draws.
+    """
+    number = sum(counts)
+    value = low = high = None
+    reason: str | None = None
+    left_out = 0
+    if not number:
+        reason = NO_PAIR
+    elif not any(expected):
+        reason = no_choice
+    else:
+        value = 1 - _weighed(observed, counts) / _weighed(expected, counts)
+        if bootstrap.replicates and number == 1:
+            note = joined([note, ONE_UNIT])
+        elif bootstrap.replicates:
+            low, high, left_out = _interval(observed, expected, counts, bootstrap)
+    return Agreement(
+        value=value,
+        low=low,
+        high=high,
+        units=number,
+        raters=raters,
+        ratings=ratings,
+        measure=measure,
+        reason=reason,
+        note=note,
+        left_out=left_out,
+        **asdict(bootstrap),
+    )
+
+
+def ratio_influence(
+    observed: "np.ndarray[Any, Any]", expected: "np.ndarray[Any, Any]", counts: "np.ndarray[Any, Any]"
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """The influence of units on one minus the ratio of two sums; empty where nothing is expected."""
+    import numpy as np
+
+    if not len(counts) or not expected.any():
+        return np.zeros(0), np.zeros(0, np.int64)
+    ratio = (observed @ counts) / (expected @ counts)
+    return (ratio * expected - observed) / ((expected @ counts) / counts.sum()), counts
+
+
+def _weighed(values: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(value * count for value, count in zip(values, counts, strict=True))
+
+
+_BLOCK = 1 << 17
+"""Draws held at a time by the bootstrap: few enough that they stay in the processor's cache."""
+
+
+def _interval(
+    observed: Sequence[float],
+    expected: Sequence[float],
+    counts: Sequence[int],
+    bootstrap: Bootstrap,
+) -> tuple[float | None, float | None, int]:
+    """Ends of the percentile interval over units drawn with replacement, and how many draws left it undefined."""
+    import numpy as np
+
+    generator = np.random.default_rng(bootstrap.seed)
+    # Both numbers of a unit side by side, so that each draw looks up one place in memory.
+    pairs = np.repeat(np.array(observed) + 1j * np.array(expected), counts)
+    number = len(pairs)
+    sums = np.zeros(bootstrap.replicates, complex)
+    step = max(1, _BLOCK // number)
+    narrow = np.int32 if number < 2**31 else np.int64  # the same draws, and half the memory
+    for done in range(0, bootstrap.replicates, step):
+        size = min(step, bootstrap.replicates - done)
+        chosen = generator.integers(0, number, (size, number), dtype=narrow)
+        sums[done : done + size] = pairs[chosen].sum(axis=1)
+    drawn = sums[sums.imag > 0]
+    return bootstrap.ends(1 - drawn.real / drawn.imag)

@@ -1,0 +1,259 @@
+"""How far annotators agree on edits of a table: which cells they changed and what they wrote, beyond chance.
+
+    edit_agreement(units, distance="masi")          # units: (places, [set of (row, column, new value), or None])
+    edits_of(operations)                            # the set of a response's net operations
+    places_of((rows, columns), ["set_cell"])        # how many places an edit could have been at
+
+An edit is a place and what was put there. Two edits are the same where both are; so somebody who changes the same cell to
+another value disagrees on what, though not on where. `tableqa.agreement.cell_sets` on the cells alone says how much of
+that is where.
+
+Chance has two parts. Places are taken within each table, as for sets of cells (r3/c2 of two tables are not one
+label): sets of the observed sizes, drawn at random among its places. Where two such sets meet, they hold the same value
+as often as two edits of different units do, over all units: rarely where people write what they like, often where everybody
+writes 0. Both parts are computed, nothing is simulated. That share of equal values is held as it was observed while units
+are drawn for the interval.
+
+Sources: those of `tableqa.agreement.cell_sets`; the pooled share of equal values is the expected agreement of
+Krippendorff's alpha (2018, chapter 12), over pairs from different units.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+
+from tableqa.agreement.cell_sets import (
+    Pattern,
+    common_by_chance,
+    of_ratios,
+    ratio_influence,
+    with_interval_over,
+)
+from tableqa.agreement.coefficients import Agreement
+from tableqa.agreement.set_distances import Distance, check_distance, distance_of_sizes
+from tableqa.core.translation import message
+from tableqa.operations import Operation
+from tableqa.statistics.bootstrap import Bootstrap, Resampling
+
+if TYPE_CHECKING:
+    import numpy as np
+
+EditMeasure = Literal["edits_jaccard", "edits_masi"]
+"""The measures by their names in a manifest: `edits_` and the distance."""
+
+Edit: TypeAlias = tuple[str, str, str]
+"""(row, column, new value); "*" stands for all of a row's columns or of a column's rows, "h" for the header."""
+EditSet: TypeAlias = Set[Edit]
+Unit: TypeAlias = tuple[int, Sequence[EditSet | None]]
+"""(places of the table, one set of edits for each rater, None where missing)."""
+
+WITHIN_TABLES = message(
+    "edit_agreement.within_tables",
+    "Chance agreement is computed per table: edits at random positions, values equal as often as across items.",
+)
+NO_CHOICE = message(
+    "edit_agreement.no_choice",
+    "Disagreement was impossible: there were no edits, or only one edit was possible.",
+)
+
+
+def edit_agreement(
+    units: Sequence[Unit],
+    distance: Distance = "masi",
+    **resampling: Unpack[Resampling],
+) -> Agreement:
+    """One minus the observed over the expected distance between raters' sets of edits.
+
+    units: for each item the number of places of its table (`places_of`) and a set of (row, column, new value) for each
+    rater, None where missing; an empty set is somebody who changed nothing. Units weigh as their number of ratings, and
+    those with fewer than two do not enter. 1 is perfect, 0 as by chance; no lower bound.
+
+    `value` is None with a reason where nothing was rated twice or no two raters could have differed. Raises ValueError for
+    an unknown distance, two edits of one rater at one place, and more edits than there are places.
+    """
+    check_distance(distance)
+    bootstrap = Bootstrap(**resampling)
+    used = {rater for _, sets in units for rater in range(len(sets)) if sets[rater] is not None}
+    counted, observed, expected = _prepared(units, distance)
+    return of_ratios(
+        observed,
+        expected,
+        list(counted.values()),
+        measure=f"edits_{distance}",
+        note=WITHIN_TABLES,
+        no_choice=NO_CHOICE,
+        ratings=sum(pattern.ratings * count for pattern, count in counted.items()),
+        raters=len(used),
+        bootstrap=bootstrap,
+    )
+
+
+def over_clusters(
+    found: Agreement, clusters: Sequence[Sequence[Unit]], distance: Distance = "masi"
+) -> Agreement:
+    """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
+    same = equal_by_chance([unit for cluster in clusters for unit in cluster])
+    sums: Counter[tuple[Pattern, ...]] = Counter()
+    for cluster in clusters:
+        patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(cluster))
+        sums[tuple(sorted((one for one in patterns if one.pairs), key=Pattern.key))] += 1
+    ordered = sorted(sums, key=lambda cluster: [pattern.key() for pattern in cluster])
+    return with_interval_over(
+        found,
+        [sum(one.ratings * one.observed(distance) for one in cluster) for cluster in ordered],
+        [sum(_by_chance(one, same, distance) for one in cluster) for cluster in ordered],
+        [sums[cluster] for cluster in ordered],
+    )
+
+
+def influence(
+    units: Sequence[Unit], distance: Distance = "masi"
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """How much one unit of each pattern moves the value, and how many units have it, as `agreement.influence`."""
+    import numpy as np
+
+    check_distance(distance)
+    counted, observed, expected = _prepared(units, distance)
+    return ratio_influence(np.array(observed), np.array(expected), np.array(list(counted.values())))
+
+
+def equal_by_chance(units: Sequence[Unit]) -> float:
+    """How often two edits hold the same value, of all pairs of edits from different units; 0 where there is no such pair."""
+    values: Counter[str] = Counter()
+    within_same = within_all = 0
+    for _, sets in units:
+        own = Counter(edit[2] for edits in sets if edits is not None for edit in edits)
+        values += own
+        within_same += sum(count * count for count in own.values())
+        within_all += sum(own.values()) ** 2
+    pairs = sum(values.values()) ** 2 - within_all
+    return (sum(count * count for count in values.values()) - within_same) / pairs if pairs else 0.0
+
+
+def edits_of(operations: Iterable[Operation]) -> frozenset[Edit]:
+    """Net operations as a set of edits. Two rows put in at one place are told apart by the order of the operations."""
+    found: dict[tuple[str, str], str] = {}
+    for operation in operations:
+        for row, column, value in _edits(operation.to_dict()):
+            again = 1
+            place = (row, column)
+            while place in found:
+                again += 1
+                place = (row, f"{column} #{again}")
+            found[place] = value
+    return frozenset((row, column, value) for (row, column), value in found.items())
+
+
+def _edits(data: dict[str, Any]) -> list[Edit]:
+    kind = data["op"]
+    after = f"after {data.get('after')}"
+    match kind:
+        case "set_cell":
+            return [(data["row"], data["column"], data["new"])]
+        case "mask_cells":
+            return [(row, column, data["with"]) for row, column in data["cells"]]
+        case "rename_header":
+            return [("h", data["column"], data["new"])]
+        case "insert_row":
+            return [(after, "*", json.dumps(data["cells"], ensure_ascii=False))]
+        case "insert_column":
+            return [("*", after, json.dumps([data["header"], data["cells"]], ensure_ascii=False))]
+        case "split_column":
+            return [("*", data["column"], json.dumps(data["into"], ensure_ascii=False))]
+        case "remove_row" | "move_row":
+            return [(data["row"], "*", "removed" if kind == "remove_row" else after)]
+        case "remove_column" | "move_column":
+            return [("*", data["column"], "removed" if kind == "remove_column" else after)]
+        case "transpose":
+            return [("*", "*", "transposed")]
+    raise ValueError(f"{kind!r} is no operation that has a place in a table.")
+
+
+def places_of(shape: tuple[int, int], operations: Iterable[str]) -> int:
+    """How many places of a table of (rows, columns) the named operations can be at; several at one place count once.
+
+    Raises ValueError for the name of no operation.
+    """
+    rows, columns = shape
+    families = {
+        "set_cell": ("cells", rows * columns),
+        "mask_cells": ("cells", rows * columns),
+        "rename_header": ("header", columns),
+        "remove_row": ("rows", rows),
+        "move_row": ("rows", rows),
+        "insert_row": ("between rows", rows + 1),
+        "remove_column": ("columns", columns),
+        "move_column": ("columns", columns),
+        "split_column": ("columns", columns),
+        "insert_column": ("between columns", columns + 1),
+        "transpose": ("whole", 1),
+    }
+    found = {}
+    for name in operations:
+        if name not in families:
+            raise ValueError(f"{name!r} is no operation; there are {', '.join(families)}.")
+        family, number = families[name]
+        found[family] = number
+    return sum(found.values())
+
+
+def _prepared(units: Sequence[Unit], distance: Distance) -> tuple[Counter[Pattern], list[float], list[float]]:
+    """Patterns in an order that no rounding can change, with their weighted observed and expected distances."""
+    patterns = Counter(_pattern(places, sets, number) for number, (places, sets) in enumerate(units))
+    counted = Counter(
+        {pattern: patterns[pattern] for pattern in sorted(patterns, key=Pattern.key) if pattern.pairs}
+    )
+    same = equal_by_chance(units)
+    observed = [pattern.ratings * pattern.observed(distance) for pattern in counted]
+    return counted, observed, [_by_chance(pattern, same, distance) for pattern in counted]
+
+
+def _by_chance(pattern: Pattern, same: float, distance: Distance) -> float:
+    """The expected distance within a unit, weighted by its ratings."""
+    pairs = (_expected(small, large, pattern.cells, same, distance) for small, large, _ in pattern.pairs)
+    return pattern.ratings * sum(pairs) / len(pattern.pairs)
+
+
+def _pattern(places: int, sets: Sequence[EditSet | None], number: int) -> Pattern:
+    given = [edits for edits in sets if edits is not None]
+    for edits in given:
+        if not isinstance(edits, Set):
+            raise ValueError(f"Unit {number} holds {edits!r}, which is not a set of edits.")
+        if len({(row, column) for row, column, _ in edits}) < len(edits):
+            raise ValueError(f"Unit {number} holds two edits of one rater at one place.")
+        if len(edits) > places:
+            raise ValueError(
+                f"Unit {number} holds a set of {len(edits)} edits; its table has {places} places for them."
+            )
+    pairs = sorted(
+        (min(len(one), len(other)), max(len(one), len(other)), len(one & other))
+        for one, other in combinations(given, 2)
+    )
+    return Pattern(places, len(given), tuple(pairs))
+
+
+@lru_cache(maxsize=65_536)
+def _expected(small: int, large: int, places: int, same: float, distance: Distance) -> float:
+    """The mean distance of two sets of edits at random places, whose values are equal with probability `same`."""
+    total = mean = 0.0
+    for met, weight in common_by_chance(small, large, places):
+        total += weight
+        mean += weight * sum(
+            share * distance_of_sizes(common, small, large, distance)
+            for common, share in enumerate(_binomial(met, same))
+        )
+    return mean / total
+
+
+def _binomial(number: int, share: float) -> list[float]:
+    """How likely 0, 1, ..., `number` of so many are, each with this probability."""
+    likely = [1.0]
+    for _ in range(number):
+        likely = [
+            (likely[k] * (1 - share) if k < len(likely) else 0.0) + (likely[k - 1] * share if k else 0.0)
+            for k in range(len(likely) + 1)
+        ]
+    return likely

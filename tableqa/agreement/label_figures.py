@@ -1,0 +1,139 @@
+"""How often each label was chosen, and how far people agree on it, with intervals over units.
+
+    of_patterns({("yes", "yes"): 40, ("yes", "no"): 6}, order=("yes", "no"))
+
+Specific agreement on a label: of the pairs of one rating with this label and another rating of the same unit, the share
+in which the other has the label, too. With n_ik ratings of unit i with label k, and n_i in all, it is the sum of
+n_ik (n_ik - 1) over the sum of n_ik (n_i - 1). It shows a label that people disagree on behind a good mean.
+
+  Cicchetti, D. V. and Feinstein, A. R. (1990). High agreement but low kappa: II. Resolving the paradoxes. Journal of
+    Clinical Epidemiology 43(6), 551-558 (positive and negative agreement of two raters).
+  Fleiss, J. L., Levin, B. and Paik, M. C. (2003). Statistical Methods for Rates and Proportions, 3rd edition, chapter 18.
+  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 13 (intervals over units).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tableqa.statistics.bootstrap import Bootstrap
+from tableqa.statistics.zero_width_intervals import honest_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with the ends of its interval, and the units it is of; None where it is undefined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    units: int
+
+
+@dataclass(frozen=True)
+class LabelFigures:
+    """What is said of one label.
+
+    ratings   how often it was chosen
+    share     of all ratings
+    specific  agreement on it, over units with two ratings of which one has it
+    """
+
+    label: Hashable
+    ratings: int
+    share: Share
+    specific: Share
+
+
+def of_patterns(
+    patterns: Mapping[Any, int],
+    *,
+    order: Sequence[Hashable] = (),
+    bootstrap: Bootstrap | None = None,
+) -> list[LabelFigures]:
+    """Both figures of each label that was used, those of `order` first. patterns: the ratings of a unit, a tuple, and how
+    many units have them. Units are resampled; where they are all alike the interval is that of `zero_width_intervals`."""
+    import numpy as np
+
+    bootstrap = bootstrap or Bootstrap()
+    used = {label for pattern in patterns for label in pattern}
+    labels = [label for label in order if label in used]
+    labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
+    ordered = sorted(patterns, key=repr)  # an order of its own, so that a seed draws the same
+    counts = np.array([patterns[one] for one in ordered], dtype=np.int64)
+    if not labels or not counts.sum():
+        return []
+    chosen = np.array([[pattern.count(label) for label in labels] for pattern in ordered], dtype=float)
+    rated = chosen.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(bootstrap.seed)
+    drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=bootstrap.replicates).astype(float)
+    agreeing, possible = chosen * (chosen - 1), chosen * (rated - 1)
+    shares = _ratios(drawn @ chosen, drawn @ np.broadcast_to(rated, chosen.shape))
+    specifics = _ratios(drawn @ agreeing, drawn @ possible)
+    found = []
+    for place, label in enumerate(labels):
+        ratings = int(counts @ chosen[:, place])
+        paired = int(counts @ (possible[:, place] > 0))
+        share = _share(ratings, float(counts @ rated[:, 0]), shares[:, place], int(counts.sum()), bootstrap)
+        both = float(counts @ agreeing[:, place]), float(counts @ possible[:, place])
+        found.append(
+            LabelFigures(label, ratings, share, _share(*both, specifics[:, place], paired, bootstrap))
+        )
+    return found
+
+
+def pair_shares(
+    patterns: Mapping[Any, int], labels: Sequence[Hashable], bootstrap: Bootstrap | None = None
+) -> dict[tuple[Hashable, Hashable], Share]:
+    """How often two ratings of a unit have these two labels, of all pairs of ratings of a unit; by (label, same or later).
+
+    patterns: as for `of_patterns`. Units are resampled, because pairs of one unit are not independent. `units` of a share
+    are those with two ratings.
+    """
+    import numpy as np
+
+    bootstrap = bootstrap or Bootstrap()
+    both = [(labels[one], labels[other]) for one in range(len(labels)) for other in range(one, len(labels))]
+    ordered = sorted((pattern for pattern in patterns if len(pattern) > 1), key=repr)
+    counts = np.array([patterns[pattern] for pattern in ordered], dtype=np.int64)
+    units = int(counts.sum())
+    if not units:
+        return {pair: Share(None, None, None, 0) for pair in both}
+    met = np.array([[_pairs(pattern, *pair) for pair in both] for pattern in ordered], dtype=float)
+    every = np.array([[len(pattern) * (len(pattern) - 1) / 2] for pattern in ordered])
+    rng = np.random.default_rng(bootstrap.seed)
+    drawn = rng.multinomial(units, counts / units, size=bootstrap.replicates).astype(float)
+    ratios = _ratios(drawn @ met, drawn @ np.broadcast_to(every, met.shape))
+    total = float(counts @ every[:, 0])
+    return {
+        pair: _share(float(counts @ met[:, place]), total, ratios[:, place], units, bootstrap)
+        for place, pair in enumerate(both)
+    }
+
+
+def _pairs(pattern: Sequence[Hashable], one: Hashable, other: Hashable) -> float:
+    """The pairs of ratings in a pattern with these two labels."""
+    times = pattern.count(one)
+    return times * (times - 1) / 2 if one == other else times * pattern.count(other)
+
+
+def _ratios(above: np.ndarray[Any, Any], below: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(below > 0, above / below, np.nan)
+
+
+def _share(
+    above: float, below: float, drawn: np.ndarray[Any, Any], units: int, bootstrap: Bootstrap
+) -> Share:
+    if not below:
+        return Share(None, None, None, units)
+    low, high, _ = bootstrap.ends(drawn)
+    found = honest_interval(above / below, low, high, units, bounds=(0.0, 1.0))
+    return Share(above / below, found.low, found.high, units)

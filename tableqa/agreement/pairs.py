@@ -1,0 +1,207 @@
+"""Agreement of two people, and of every two people of a batch: what a heat map shows.
+
+    cohen_kappa(ratings_of_one, ratings_of_other)       # Agreement, with an interval over units
+    by_pair(rows, "cohen_kappa").between("P1", "P2")    # rows: (item, person, label)
+    by_pair(rows, lambda both: edit_agreement([...]))   # any other measure of the items that two people share
+
+A pair's figure rests on the items that both rated, and on nothing else; so pairs with few items in common have wide
+intervals, and `units` says how many there are. Somebody who is low with everybody is another matter than two people
+who are low with each other: the first is one row of the matrix, the second one cell.
+
+Source:
+  Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, TypeAlias, Unpack
+
+from tableqa.agreement.coefficients import (
+    NO_PAIR,
+    ONE_CATEGORY,
+    ONE_UNIT,
+    Agreement,
+    from_patterns,
+    is_missing,
+)
+from tableqa.statistics.bootstrap import Bootstrap, Resampling
+
+COHEN = "cohen_kappa"
+
+Both: TypeAlias = Sequence[tuple[Hashable, Any, Any]]
+"""(item, rating of one, rating of the other) of every item that two people share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two people, in the order of their names, and how far they agree on the items that both rated."""
+
+    one: str
+    other: str
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class PairMatrix:
+    """Every two people of `people` (sorted) with at least one item in common."""
+
+    people: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+
+    def between(self, one: str, other: str) -> Agreement | None:
+        """The figure of two people in either order; None where they share no item, and of anybody with themselves."""
+        wanted = (min(one, other), max(one, other))
+        return next((pair.agreement for pair in self.pairs if (pair.one, pair.other) == wanted), None)
+
+    def rows(self) -> list[list[Agreement | None]]:
+        """The square for a heat map: a row and a column for each of `people`, the same above and below the diagonal."""
+        place = {person: number for number, person in enumerate(self.people)}
+        square: list[list[Agreement | None]] = [[None] * len(self.people) for _ in self.people]
+        for pair in self.pairs:
+            row, column = place[pair.one], place[pair.other]
+            square[row][column] = square[column][row] = pair.agreement
+        return square
+
+
+def cohen_kappa(
+    one: Sequence[Hashable | None],
+    other: Sequence[Hashable | None],
+    **resampling: Unpack[Resampling],
+) -> Agreement:
+    """Cohen's kappa of two raters' nominal labels, unit by unit; None and NaN are missing, and such units do not enter.
+
+    Unlike Fleiss' kappa it gives each rater a share of each category: chance is what these two people with these habits
+    would agree on. None with a reason where no unit has both ratings, or both gave one and the same label to all.
+    The interval is that of the percentile bootstrap over units. Raises ValueError where the two differ in length, and for
+    what cannot be a label.
+    """
+    if len(one) != len(other):
+        raise ValueError(f"One rater has {len(one)} ratings and the other {len(other)}: one for each unit.")
+    try:
+        table = Counter(
+            (a, b) for a, b in zip(one, other, strict=True) if not is_missing(a) and not is_missing(b)
+        )
+    except TypeError as error:
+        raise ValueError(f"A rating cannot be a label: {error}.") from error
+    raters = sum(any(not is_missing(label) for label in labels) for labels in (one, other))
+    return cohen_of_counts(table, raters=raters, **resampling)
+
+
+def cohen_of_counts(
+    table: Mapping[tuple[Any, Any], int],
+    *,
+    raters: int = 2,
+    **resampling: Unpack[Resampling],
+) -> Agreement:
+    """`cohen_kappa` from how many units have each (label of one, label of the other), none of them missing.
+
+    raters: who of the two has any rating at all, where no unit has both.
+    """
+    bootstrap = Bootstrap(**resampling)
+    number = sum(table.values())
+    value, low, high, left_out, reason, note = None, None, None, 0, None, None
+    if not number:
+        reason = NO_PAIR
+    elif len({label for pair in table for label in pair}) < 2:
+        reason = ONE_CATEGORY
+    else:
+        value, low, high, left_out = _kappa(table, bootstrap)
+        if bootstrap.replicates and number == 1:
+            note = ONE_UNIT
+    return Agreement(
+        value=value,
+        low=low,
+        high=high,
+        units=number,
+        raters=2 if number else raters,
+        ratings=2 * number,
+        measure=COHEN,
+        reason=reason,
+        note=note,
+        left_out=left_out,
+        **asdict(bootstrap),
+    )
+
+
+def _kappa(
+    table: Mapping[tuple[Any, Any], int], bootstrap: Bootstrap
+) -> tuple[float, float | None, float | None, int]:
+    """The value, the ends of its interval, and in how many draws it was undefined."""
+    import numpy as np
+
+    labels = sorted(
+        {label for pair in table for label in pair}, key=lambda label: (str(type(label)), repr(label))
+    )
+    place = {label: number for number, label in enumerate(labels)}
+    # Of the table and its mirror image, which have the same kappa, always the same one is drawn from: the order of units
+    # and of raters then plays no part.
+    as_it_is = sorted((place[a], place[b], count) for (a, b), count in table.items())
+    cells = min(as_it_is, sorted((b, a, count) for a, b, count in as_it_is))
+    rows, columns, counts = (np.array(part) for part in zip(*cells, strict=True))
+
+    def kappa(drawn: Any) -> Any:
+        """B x P counts of units for each cell of the table -> B values, NaN where undefined."""
+        number = drawn.sum(axis=1)
+        agreed = drawn[:, rows == columns].sum(axis=1)
+        of_one = np.zeros((len(drawn), len(labels)), drawn.dtype)
+        of_other = np.zeros_like(of_one)
+        for cell, (row, column) in enumerate(zip(rows, columns, strict=True)):
+            of_one[:, row] += drawn[:, cell]
+            of_other[:, column] += drawn[:, cell]
+        by_chance = (of_one * of_other).sum(
+            axis=1
+        )  # whole numbers: one category gives number squared exactly
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = by_chance / number**2
+            return np.where(by_chance == number**2, np.nan, (agreed / number - share) / (1 - share))
+
+    value = float(kappa(counts[None, :])[0])
+    units = counts.sum()
+    if not bootstrap.replicates or units == 1:
+        return value, None, None, 0
+    generator = np.random.default_rng(bootstrap.seed)
+    return value, *bootstrap.ends(kappa(generator.multinomial(units, counts / units, bootstrap.replicates)))
+
+
+def by_pair(
+    rows: Iterable[tuple[Hashable, str, Any]],
+    measure: str | Callable[[Both], Agreement] = COHEN,
+    *,
+    order: Sequence[object] | None = None,
+    **resampling: Unpack[Resampling],
+) -> PairMatrix:
+    """How far every two people agree, over the items that both rated.
+
+    rows: (item, person, rating) in any order, at most one for an item and person; None and NaN are missing. measure:
+    `cohen_kappa`, any name of `tableqa.agreement.coefficients`, or a function from the shared items to an Agreement
+    (sets of cells, edits: what needs the item's table). `order` goes to the measures that have a use for it.
+
+    Raises ValueError for a second rating of one item by one person, and as the measure does.
+    """
+    said: dict[str, dict[Hashable, Any]] = {}
+    for item, person, rating in rows:
+        of_person = said.setdefault(person, {})
+        if item in of_person:
+            raise ValueError(f"{person} rated item {item!r} twice.")
+        if not is_missing(rating):
+            of_person[item] = rating
+    people = tuple(sorted(said))
+    found = []
+    for one, other in combinations(people, 2):
+        shared = sorted(said[one].keys() & said[other].keys(), key=lambda item: (str(type(item)), repr(item)))
+        if not shared:
+            continue
+        both = [(item, said[one][item], said[other][item]) for item in shared]
+        if callable(measure):
+            figure = measure(both)
+        elif measure == COHEN:
+            figure = cohen_kappa([row[1] for row in both], [row[2] for row in both], **resampling)
+        else:
+            counted = Counter((a, b) for _, a, b in both)
+            figure = from_patterns(
+                list(counted), list(counted.values()), measure, raters=2, order=order, **resampling
+            )
+        found.append(Pair(one, other, figure))
+    return PairMatrix(people, tuple(found))

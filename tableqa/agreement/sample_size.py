@@ -1,0 +1,243 @@
+"""How many more labelled items bring the interval of an agreement below a wanted width, from the items labelled so far.
+
+    for_ratings(ratings, "fleiss_kappa", wanted=0.05).sentence
+    for_patterns(patterns, counts, "krippendorff_alpha_ordinal", raters=5, wanted=0.05)
+    units_needed(agreement, *influence, wanted=0.05)          # sets of cells, edits: agreement and influence from there
+
+The half-width of an interval over units shrinks as one over the square root of their number, so n units with half-width h
+need n (h / wanted)^2 in all. That assumes that further items are like these. Two numbers are given, because h is itself an
+estimate:
+
+    likely   as above: about as likely enough as not
+    safe     with the spread of the units at the upper end of what the data allow (its 90 % bound, from units drawn with
+             replacement) and 5 % on top for the wavering of an interval of 1,000 replicates: enough in nine of ten cases
+             where units are many, somewhat less often where they are few
+
+Where the data cannot carry such a statement, `reason` says why and both are None.
+
+Source:
+  Efron, B. and Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapters 6 and 11 (the spread of an estimate and
+    its influence values).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any, Unpack
+
+from tableqa.agreement.coefficients import (
+    Agreement,
+    agreement,
+    from_patterns,
+    influence,
+    influence_of_patterns,
+)
+from tableqa.core.translation import joined, message, number
+from tableqa.statistics.bootstrap import Resampling
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+FEWEST_UNITS = 20
+"""Below so many units a percentile interval is too narrow itself."""
+FEWEST_TELLING = 8
+"""Units that have to carry the spread: where two of a hundred disagree, nobody can say how many of a thousand will."""
+NOT_YET = message("needed.not_yet", "Not enough data yet to estimate how many more items are needed.")
+REACHED = message("needed.reached", "The confidence interval is already within ± {wanted}.")
+NEARLY_REACHED = message(
+    "needed.nearly_reached", "The confidence interval is just within ± {wanted} and may widen again."
+)
+ABOUT = {
+    True: message(
+        "needed.about.one",
+        "About {likely} more labelled item would bring the confidence interval within ± {wanted}.",
+    ),
+    False: message(
+        "needed.about.several",
+        "About {likely} more labelled items would bring the confidence interval within ± {wanted}.",
+    ),
+}
+"""By whether it is one."""
+ABOUT_AND_SAFE = {
+    True: message(
+        "needed.about_and_safe.one",
+        "About {likely} more labelled item would bring the confidence interval within ± {wanted}. "
+        "Plan {safe} to be safe, assuming similar items.",
+    ),
+    False: message(
+        "needed.about_and_safe.several",
+        "About {likely} more labelled items would bring the confidence interval within ± {wanted}. "
+        "Plan {safe} to be safe, assuming similar items.",
+    ),
+}
+TOO_FEW = {
+    True: message(
+        "needed.too_few.one", "Only {units} item has two ratings so far. At least {fewest} are needed."
+    ),
+    False: message(
+        "needed.too_few.several", "Only {units} items have two ratings so far. At least {fewest} are needed."
+    ),
+}
+NO_INTERVAL = message("needed.no_interval", "The measure has no confidence interval yet.")
+OFTEN_UNDEFINED = message(
+    "needed.often_undefined",
+    "Too many bootstrap resamples leave the measure undefined: nearly all ratings are in one category.",
+)
+ALIKE = message("needed.alike", "All items have the same result, so their spread is unknown.")
+FEW_PLACES = message(
+    "needed.few_places", "Too few items vary: the confidence interval depends on {telling} of {units} items."
+)
+MARGIN = 1.05
+"""On the half-width: an interval of 1,000 replicates wavers by some three per cent."""
+BOUND = 0.9
+DRAWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a statement about further units rests on, whatever width is wanted: all that has to be kept of the units.
+
+    units, half_width   as in Needed
+    spread              by which factor the units' true spread may well exceed the one that was seen
+    reason              why nothing can be said; None where something can
+    """
+
+    units: int
+    half_width: float | None
+    spread: float = 1.0
+    reason: str | None = None
+
+    def needed(self, wanted: float) -> "Needed":
+        """For this half-width. Raises ValueError where it is not above 0."""
+        if not wanted > 0:
+            raise ValueError(f"The wanted half-width is {wanted}; it is a number above 0, as in 0.05.")
+        if self.reason is not None or self.half_width is None:
+            return Needed(wanted, self.units, self.half_width, reason=self.reason)
+        likely = _further(self.units, self.half_width / wanted)
+        safe = _further(self.units, self.half_width * self.spread * MARGIN / wanted)
+        return Needed(wanted, self.units, self.half_width, likely, max(likely, safe))
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What is still to be labelled so that `half_width` comes below `wanted`.
+
+    units        units with at least two ratings so far
+    half_width   of the interval now; None where there is none
+    likely, safe further units, 0 where the wanted width is reached; both None where `reason` says why
+    """
+
+    wanted: float
+    units: int
+    half_width: float | None
+    likely: int | None = None
+    safe: int | None = None
+    reason: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words, for a page."""
+        if self.reason is not None or self.likely is None or self.safe is None:
+            return joined([NOT_YET, self.reason or ""])
+        if not self.safe:
+            return REACHED.format(wanted=number(f"{self.wanted:g}"))
+        if not self.likely:
+            return NEARLY_REACHED.format(wanted=number(f"{self.wanted:g}"))
+        said = ABOUT if self.likely == self.safe else ABOUT_AND_SAFE
+        return said[self.likely == 1].format(
+            likely=number(f"{self.likely:,}"),
+            safe=number(f"{self.safe:,}"),
+            wanted=number(f"{self.wanted:g}"),
+        )
+
+
+def for_ratings(
+    ratings: Any,
+    measure: str,
+    wanted: float,
+    *,
+    order: Sequence[object] | None = None,
+    **resampling: Unpack[Resampling],
+) -> Needed:
+    """From units x raters, as `tableqa.agreement.coefficients.agreement` takes them. Raises ValueError as it does."""
+    found = agreement(ratings, measure, order=order, **resampling)
+    return units_needed(found, *influence(ratings, measure, order=order), wanted=wanted)
+
+
+def for_patterns(
+    patterns: Sequence[Sequence[object]],
+    counts: "Sequence[int] | Array",
+    measure: str,
+    *,
+    raters: int,
+    wanted: float,
+    order: Sequence[object] | None = None,
+    **resampling: Unpack[Resampling],
+) -> Needed:
+    """From counted patterns, as `tableqa.agreement.coefficients.from_patterns` takes them. Raises ValueError as it does."""
+    found = from_patterns(patterns, counts, measure, raters=raters, order=order, **resampling)
+    return units_needed(found, *influence_of_patterns(patterns, counts, measure, order=order), wanted=wanted)
+
+
+def units_needed(found: Agreement, moved: "Array", counts: "Array", *, wanted: float) -> Needed:
+    """How many more units an agreement needs, from itself and the influence of its units.
+
+    moved, counts: as `tableqa.agreement.coefficients.influence`, `tableqa.agreement.cell_sets.influence` or
+    `tableqa.agreement.edits.influence` give them. wanted: half of the width that the interval shall have, above 0.
+    Raises ValueError where it is not.
+    """
+    return basis(found, moved, counts).needed(wanted)
+
+
+def basis(found: Agreement, moved: "Array", counts: "Array") -> Basis:
+    """What statements about any wanted half-width rest on, from what `units_needed` takes."""
+    half = None if found.low is None or found.high is None else (found.high - found.low) / 2
+    reason = _reason(found, half, moved, counts)
+    if reason is not None:
+        return Basis(found.units, half, reason=reason)
+    return Basis(found.units, half, _upper_spread(moved, counts))
+
+
+def _further(units: int, ratio: float) -> int:
+    return max(0, ceil(units * ratio * ratio) - units)
+
+
+def _reason(found: Agreement, half: float | None, moved: "Array", counts: "Array") -> str | None:
+    if found.reason is not None:
+        return found.reason
+    if found.units < FEWEST_UNITS:
+        return TOO_FEW[found.units == 1].format(units=found.units, fewest=FEWEST_UNITS)
+    if half is None:
+        return NO_INTERVAL
+    if found.left_out > 0.05 * found.replicates:
+        return OFTEN_UNDEFINED
+    if half == 0 or not len(moved):
+        return ALIKE
+    centred = moved - (moved * counts).sum() / counts.sum()
+    fourth = float((centred**4 * counts).sum())
+    if not fourth:
+        return ALIKE
+    telling = float((centred**2 * counts).sum() ** 2 / fourth)
+    if telling < FEWEST_TELLING:
+        return FEW_PLACES.format(telling=max(1, round(telling)), units=found.units)
+    return None
+
+
+def _upper_spread(moved: "Array", counts: "Array") -> float:
+    """By which factor the units' true standard deviation may well exceed the one that was seen."""
+    import numpy as np
+
+    generator = np.random.default_rng(0)
+    number = int(counts.sum())
+    mean = (moved * counts).sum() / number
+    seen = ((moved - mean) ** 2 * counts).sum() / number
+    share = counts / number
+    variances = []
+    step = max(1, (1 << 21) // len(counts))
+    for done in range(0, DRAWS, step):
+        drawn = generator.multinomial(number, share, min(step, DRAWS - done)) / number
+        variances.append(drawn @ (moved - mean) ** 2 - (drawn @ (moved - mean)) ** 2)
+    low = float(np.quantile(np.concatenate(variances), 1 - BOUND))
+    return float(np.sqrt(seen / low)) if low > 0 else 1.0

@@ -1,0 +1,1 @@
+"""Values, texts, files and messages: what every other package uses."""

@@ -1,0 +1,1 @@
+"""Tables, answers and examples."""

@@ -1,0 +1,107 @@
+"""Functional dependencies: which columns, alone or two together, determine another in every row."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from tableqa.cells import fold
+from tableqa.data.tables import Table
+from tableqa.perturbations.relations.findings import Relation, name_of, shown
+
+BUDGET = 6_000_000
+"""Rows times checks that pairs of columns may cost; what is left out is said."""
+
+_LEAST_SUPPORT = 3
+_LEAST_SHARE = 0.1
+_MOST_PAIRS = 40
+
+
+def dependencies(table: Table, columns: Sequence[int]) -> tuple[list[Relation], list[str]]:
+    """The dependencies among these columns (places), and what was left out, in sentences.
+
+    A dependency is exact: no two rows with equal left sides differ on the right (texts are compared without typography
+    and case). Its support, `Relation.of`, is the number of rows whose left side occurs more than once: only these could
+    have contradicted it. Columns that are different in every row (keys) and columns that are the same in every row
+    (constants) determine, and are determined, trivially: each is named once, and left out of the rest. Two
+    columns are named together only where neither alone suffices.
+    """
+    codes = {j: _codes(table, j) for j in columns}
+    distinct = {j: len(set(codes[j])) for j in columns}
+    rows = len(table.rows)
+    if rows < 2:
+        return [], []
+    least = max(_LEAST_SUPPORT, _LEAST_SHARE * rows)
+    found = list(_trivial(table, columns, distinct))
+    telling = [j for j in columns if 1 < distinct[j] < rows]
+    alone: dict[int, set[int]] = {j: set() for j in telling}
+    for a in telling:
+        support = sum(size for size in Counter(codes[a]).values() if size > 1)
+        for b in telling:
+            if a != b and support >= least and len(set(zip(codes[a], codes[b], strict=True))) == distinct[a]:
+                alone[b].add(a)
+                words = f"{name_of(table, a)} determines {name_of(table, b)}"
+                found.append(_dependency(table, (a,), b, words, support))
+    pairs, notes = _pairs(table, telling, codes, alone, least)
+    return found + pairs, notes
+
+
+def _trivial(table: Table, columns: Sequence[int], distinct: dict[int, int]) -> Iterator[Relation]:
+    rows = len(table.rows)
+    for j in columns:
+        column, name = table.column_ids[j], name_of(table, j)
+        if distinct[j] == rows:
+            words = f"{name} is different in every row"
+            why = (
+                "A column that is different in every row determines every other column, so this says nothing."
+            )
+            yield Relation("key", column, (), words, rows, rows, trivial=why)
+        elif distinct[j] == 1:
+            words = f"{name} is {shown(table.rows[0][j])} in every row"
+            why = "A column that is the same in every row is determined by every other column."
+            yield Relation("constant", column, (), words, rows, rows, trivial=why)
+
+
+def _pairs(
+    table: Table,
+    columns: Sequence[int],
+    codes: dict[int, list[int]],
+    alone: dict[int, set[int]],
+    least: float,
+) -> tuple[list[Relation], list[str]]:
+    rows, notes = len(table.rows), []
+    possible = BUDGET // max(1, rows * max(1, len(columns)))
+    pairs = list(combinations(columns, 2))
+    if len(pairs) > possible:
+        notes.append(
+            f"Of the {len(pairs):,} pairs of columns, the first {possible:,} were tried as the left side of a dependency."
+        )
+    found = []
+    for a, b in pairs[:possible]:
+        together = list(zip(codes[a], codes[b], strict=True))
+        groups = Counter(together)
+        support = sum(size for size in groups.values() if size > 1)
+        if support < least or a in alone[b] or b in alone[a]:
+            continue
+        for c in columns:
+            if c in (a, b) or alone[c] & {a, b}:
+                continue
+            if len(set(zip(together, codes[c], strict=True))) == len(groups):
+                words = f"{name_of(table, a)} and {name_of(table, b)} together determine {name_of(table, c)}"
+                found.append(_dependency(table, (a, b), c, words, support))
+    found.sort(key=lambda relation: -relation.of)
+    if len(found) > _MOST_PAIRS:
+        notes.append(
+            f"Of {len(found)} dependencies on two columns, the {_MOST_PAIRS} with most support are shown."
+        )
+    return found[:_MOST_PAIRS], notes
+
+
+def _dependency(table: Table, left: Sequence[int], right: int, words: str, support: int) -> Relation:
+    sources = tuple(table.column_ids[j] for j in left)
+    return Relation("dependency", table.column_ids[right], sources, words, support, support)
+
+
+def _codes(table: Table, j: int) -> list[int]:
+    """A number for each row, equal where the texts say the same."""
+    numbers: dict[str, int] = {}
+    return [numbers.setdefault(fold(row[j]).casefold(), len(numbers)) for row in table.rows]

@@ -1,0 +1,1 @@
+"""Careless responding, annotation artifacts, and audits of edits."""

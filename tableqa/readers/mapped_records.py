@@ -1,0 +1,444 @@
+"""Records of any tool or dataset as examples: which field is the question, the table, the answers, and what forms they take.
+
+A table may be {"header", "rows"} or {"columns", "data"}; a list of rows, the header first; a list of objects with equal
+names; an object of columns; the objects of HiTab and ToTTo; or a text that holds one of these as JSON, as HTML, or as csv.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from tableqa.core.foreign_values import in_column
+from tableqa.core.translation import phrase, reason_of, word
+from tableqa.data.answers import with_alternatives
+from tableqa.data.examples import Example
+from tableqa.data.tables import Table
+from tableqa.readers.cell_tables import hitab_table, is_hitab, is_totto, totto_table
+from tableqa.readers.html_tables import HtmlTableError, html_table
+from tableqa.readers.interface import Names, ReaderError, separator_hint
+from tableqa.readers.reading_options import check_options, offering, option, unescaped
+from tableqa.readers.records import (
+    Fields,
+    Place,
+    check_parted,
+    context_of,
+    decoded,
+    example,
+    kind,
+    passage_of,
+    plain,
+    table_of,
+    text_of,
+    value_in,
+)
+
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "example_id", "question_id", "uid", "_id"),
+    "question": ("question", "query", "utterance", "statement", "text"),
+    "table": ("table", "table_array", "table_text"),
+    "answers": ("answers", "answer", "label", "answer_text", "target"),
+    "alternatives": ("answer_alternatives", "answer_aliases"),
+    "title": ("title", "table_page_title", "page_title"),
+    "caption": ("caption", "table_section_title", "table_caption"),
+    "context": ("context", "passage", "paragraph"),
+}
+"""For each part of an example the names of fields that it is looked for under, where nobody says which."""
+
+_PATH = re.compile(
+    r"[^\n]*\.(?:csv|tsv|txt|jsonl?|html?|xlsx?|ods|parquet)|[^\s,;]*[/\\][^\s,;]*", re.IGNORECASE
+)
+_TABLE_BEGINS = re.compile(r"<table\b", re.IGNORECASE)
+_MARKDOWN = re.compile(r"\s*\|[^\n]*\n\s*\|(?:\s*:?-+:?\s*\|)+\s*(?:\n|$)")
+_INDEXED = re.compile(r"\s*col\s*:.*?\brow 1\s*:", re.DOTALL)
+_RULE = re.compile(r"(?:[+:| ]|[-=](?![-=]))*[-=]{2}[-+=:| ]*")
+_SPACES = re.compile(r"\S? {2,}\S")
+_LATEX = "\\begin{tabular}"
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_BAR = re.compile(r"(?<!\\)\|")
+_HEADER = ("header", "columns", "head")
+_ROWS = ("rows", "data")
+
+
+def checked(fields: Mapping[str, str]) -> dict[str, str]:
+    """A person's own names of fields, {part: field}, and options; ValueError for a part or value that there is not."""
+    check_options(fields)
+    if unknown := [
+        part for part in fields if part not in (*USUAL, "missing", "names", "characters", "numbers")
+    ]:
+        raise ValueError(
+            phrase(
+                "there is no part {part!r} of an example; the parts are {known}",
+                part=unknown[0],
+                known=", ".join(USUAL),
+            )
+        )
+    return dict(fields)
+
+
+def mapped_example(
+    fields: Fields, own: Mapping[str, str], names: Names, number: int, further: Mapping[str, Any]
+) -> Example:
+    """The example that a record holds; ReaderError.
+
+    `own` are the fields that a person named. Without an id it is the record's number. What no part is made of goes into
+    meta under its own name; `further` with it.
+    """
+    try:
+        return _mapped_example(fields, own, names, number, further)
+    except ReaderError as error:
+        error.record = text_of(in_column(fields.value, own.get("id") or _field(fields, "id", {}))) or ""
+        raise
+
+
+def _mapped_example(
+    fields: Fields, own: Mapping[str, str], names: Names, number: int, further: Mapping[str, Any]
+) -> Example:
+    taken = {part: found for part in USUAL if (found := _field(fields, part, own)) is not None}
+    for part in ("question", "table"):
+        if part not in taken:
+            looked = ", ".join(USUAL[part])
+            there = ", ".join(list(fields.value)[:12]) or "none"
+            raise fields.place.error(
+                phrase("there is no {part}: none of {looked}", part=word(part), looked=looked),
+                phrase(
+                    "Enter it under Field names: {part} = FIELD. The fields are: {there}",
+                    part=part,
+                    there=there,
+                ),
+                phrase("Name it: --field {part}=FIELD. The fields are: {there}", part=part, there=there),
+            )
+    published = fields.name(taken["id"]) if "id" in taken else str(number)
+    title = text_in(fields, taken.get("title"))
+    caption = text_in(fields, taken.get("caption"))
+    place = fields.place.inside(taken["table"])
+    table = table_from(place, fields.value[taken["table"]], title, caption)
+    check_parted(place, table)
+    given = _texts(
+        fields, taken.get("answers"), texts_of_answers(in_column(fields.value, taken.get("answers")))
+    )
+    answers = gold(fields, taken, given)
+    passage = passage_of(in_column(fields.value, taken.get("context")))
+    used = {name for part, name in taken.items() if part != "context" or passage is not None}
+    if texts_of_answers(held := in_column(fields.value, taken.get("answers"))) is not held:
+        used.discard(taken["answers"])  # it says more than the texts
+    meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
+    if about := _beside_the_cells(fields.value[taken["table"]]):
+        meta["table"] = plain(about)
+    unique = names.unique(published)
+    if unique != published:
+        meta["id"] = published
+    return example(
+        fields.place,
+        unique,
+        fields.text(taken["question"]),
+        table,
+        answers,
+        {**meta, **further},
+        context=context_of(fields.place, text=passage or ""),
+        columns=taken,
+    )
+
+
+def _field(fields: Fields, part: str, own: Mapping[str, str]) -> str | None:
+    if part in own:
+        fields.required(own[part])
+        return own[part]
+    return next((name for name in USUAL[part] if name in fields), None)
+
+
+def text_in(fields: Fields, name: str | None) -> str:
+    """The text of a field; "" where there is none."""
+    return "" if name is None else fields.text(name, default="")
+
+
+def _texts(fields: Fields, name: str | None, value: object) -> list[str]:
+    """The texts in a value of this column: a list, or one text."""
+    if name is None or value is None:
+        return []
+    return Fields(fields.place, {name: value if isinstance(value, list) else [value]}).texts(name)
+
+
+def gold(
+    fields: Fields,
+    columns: Mapping[str, str],
+    answers: list[str],
+    texts: Callable[[str, Any], list[str]] | None = None,
+) -> tuple[str, ...]:
+    """The answers of a record with their other accepted forms; ReaderError.
+
+    The texts of SQuAD's object are the forms of one answer. A column of alternatives holds texts, each of them a form, or
+    lists, each of them a form of all answers. Without answers, the first form is the answer. `texts` reads a column, where
+    its texts may hold several.
+    """
+    texts = texts or partial(_texts, fields)
+    value = in_column(fields.value, columns.get("answers"))
+    forms = (
+        [[text] for text in answers] if texts_of_answers(value) is not value else [answers] if answers else []
+    )
+    if column := columns.get("alternatives"):
+        others = fields.value.get(column)
+        if isinstance(others, list) and any(isinstance(one, list) for one in others):
+            forms += [texts(column, one) for one in others]
+        else:
+            forms += [[text] for text in texts(column, others) if text.strip()]
+    return with_alternatives(forms[0], filter(None, forms[1:])) if forms else ()
+
+
+def texts_of_answers(value: Any) -> Any:
+    """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}], or a text of it; others as they are."""
+    held = value
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[{")):
+        with suppress(ValueError):
+            held = value_in(value)
+    if isinstance(held, dict) and isinstance(held.get("text"), list | str):
+        return held["text"]
+    if is_list_of_objects(held) and all(text_of(inner.get("text")) is not None for inner in held):
+        return [inner["text"] for inner in held]
+    return value
+
+
+def is_list_of_objects(value: object) -> bool:
+    """Whether a value is a list of objects and not empty."""
+    return isinstance(value, list) and bool(value) and all(isinstance(inner, dict) for inner in value)
+
+
+def _beside_the_cells(value: object) -> dict[str, Any]:
+    """What an object of header and rows says besides: in WikiTableQuestions the name of its file."""
+    if not isinstance(value, dict) or not any(name in value for name in _HEADER):
+        return {}
+    return {name: held for name, held in value.items() if name not in (*_HEADER, *_ROWS, "title", "caption")}
+
+
+def table_from(place: Place, value: object, title: str = "", caption: str = "") -> Table:
+    """The table of a record in any of the forms; ReaderError."""
+    if isinstance(value, str):
+        value = _from_text(place, value)
+    if isinstance(value, Table):
+        return retitled(value, title, caption)
+    if is_totto(value):
+        return totto_table(place, value, title, caption)
+    if is_hitab(value):
+        return hitab_table(place, value, title, caption)
+    if isinstance(value, list):
+        return _from_list(place, value, title, caption)
+    if isinstance(value, dict):
+        fields = Fields(place, value)
+        header = next((name for name in _HEADER if name in value), None)
+        rows = next((name for name in _ROWS if name in value), None)
+        if header and rows:
+            titles = fields.text("title", default="") or title, fields.text("caption", default="") or caption
+            cells = value[rows]
+            if isinstance(cells, list):
+                cells = [_without_links(row) for row in cells]
+            labels = value.get("index") if (header, rows) == ("columns", "data") else None
+            return table_of(place, *_labelled(_without_links(value[header]), cells, labels), *titles)
+        if (columns := _columns(value)) is not None:
+            names, labels, cells = columns
+            if len(set(map(len, cells))) > 1:
+                mend = phrase("Give every column the same number of cells")
+                raise place.error(phrase("the columns are not of one length"), mend)
+            rows_of = list(map(list, zip(*cells, strict=True)))
+            return table_of(place, *_labelled(names, rows_of, labels), title, caption)
+    mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
+    error = place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
+    if isinstance(value, dict) and (names := [name for name in value if isinstance(value[name], list)]):
+        error.ways = {"table": names}
+    raise error
+
+
+def is_numbered(labels: Iterable[object]) -> bool:
+    """Whether labels are the numbers from 0, as pandas gives rows without labels."""
+    return all(str(label) == str(number) for number, label in enumerate(labels))
+
+
+def _columns(value: dict[str, Any]) -> tuple[list[str], list[str], list[list[Any]]] | None:
+    """The names, labels of rows and cells of columns: lists, or objects as pandas writes them; None for others."""
+    names, members = list(value), list(value.values())
+    if members and all(isinstance(member, list) for member in members):
+        return names, [], members
+    if (
+        not all(isinstance(member, dict) and list(member) == list(members[0]) for member in members)
+        or not names
+    ):
+        return None
+    labels, cells = list(members[0]), [list(member.values()) for member in members]
+    of_names, of_labels = (2 * is_numbered(keys) or all(map(str.isdecimal, keys)) for keys in (names, labels))
+    if of_labels < of_names:
+        return labels, names, list(map(list, zip(*cells, strict=True)))
+    return (
+        (names, labels, cells) if of_labels == 2 or of_labels > of_names else None
+    )  # unknown which are names
+
+
+def _labelled(header: Any, rows: Any, labels: Any) -> tuple[Any, Any]:
+    """Header and rows with the labels of the rows as their first column, unless these are numbers from 0."""
+    are_lists = all(
+        isinstance(one, list) for one in (header, labels, rows, *(rows if isinstance(rows, list) else ()))
+    )
+    if not are_lists or len(labels) != len(rows) or is_numbered(labels):
+        return header, rows
+    return ["", *header], [[label, *row] for label, row in zip(labels, rows, strict=True)]
+
+
+def _without_links(row: object) -> object:
+    """A row of HybridQA, in which a cell is a text and a list of links, as its texts; any other as it is."""
+    if not isinstance(row, list) or not all(
+        isinstance(cell, list) and len(cell) == 2 and isinstance(cell[0], str) and isinstance(cell[1], list)
+        for cell in row
+    ):
+        return row
+    return [cell[0] for cell in row]
+
+
+def retitled(table: Table, title: str, caption: str) -> Table:
+    """The same table with the title and caption of its record, where that has any."""
+    return Table(
+        table.header,
+        table.rows,
+        title or table.title,
+        caption or table.caption,
+        header_rows=table.header_rows,
+        spans=table.spans,
+    )
+
+
+def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Table:
+    """A list of rows, the header first, or of objects with the same names in any order."""
+    if value and all(isinstance(row, dict) for row in value):
+        header = list(dict.fromkeys(name for row in value for name in row))
+        for i, row in enumerate(value):
+            if len(row) < len(header) and not option("missing"):
+                name = next(name for name in header if name not in row)
+                what = phrase("object {i} has no {name!r}", i=i + 1, name=name)
+                error = place.error(what, phrase("Give every object the same names"))
+                raise offering(error, "missing", "empty")
+        return table_of(place, header, [[row.get(name) for name in header] for row in value], title, caption)
+    if not value:
+        raise place.error(phrase("the table has no header"), phrase("The first row of a table is its header"))
+    return table_of(place, value[0], value[1:], title, caption)
+
+
+def is_table_text(line: str) -> bool:
+    """Whether a text of one line holds a table itself, and is not the name of a file."""
+    return line.lstrip()[:1] in ("{", "[", "<") or _INDEXED.match(line) is not None
+
+
+def _from_text(place: Place, text: str) -> object:
+    """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
+    start = text.lstrip()[:1]
+    if start in ("{", "["):
+        return _literal(place, text)
+    if _INDEXED.match(text):
+        return _indexed(place, text)
+    if start == "<" and _TABLE_BEGINS.search(text):
+        try:
+            return html_table(text)
+        except HtmlTableError as error:
+            what = phrase("the text is not an HTML table: {error}", error=error.what)
+            raise place.error(what, error.mend) from error
+    if (rows := markdown_rows(text)) is not None:
+        return rows
+    try:
+        if (rows := _unlike_csv(text)) is not None:
+            return rows
+        lines = list(_csv(text))
+        if len(lines) == 1 and _PATH.fullmatch(text.strip()):
+            what = phrase(
+                "the text {text!r} looks like the path of a file, and gives a table without rows",
+                text=text.strip()[:80],
+            )
+            mend = phrase("Put the table itself there. The reader csv reads tables in separate files")
+            raise place.error(what, mend)
+        if _is_uneven(lines) and (rows := _parted(text)) is not None:
+            return rows
+        if lines and (hint := separator_hint(lines[0])):
+            raise place.error(phrase("the table has one column: {header!r}", header=lines[0][0][:80]), hint)
+        if (
+            len(lines) > 1
+            and len(lines[0]) == 1
+            and (_LATEX in text or all(map(_SPACES.search, text.splitlines())))
+        ):
+            what = phrase("the table has one column: {header!r}", header=lines[0][0][:80])
+            raise place.error(what, phrase("Write the table as JSON, HTML or csv"))
+        return lines
+    except csv.Error as error:
+        mend = phrase("Put fields with a comma, a quote or a line break in quotes")
+        raise place.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
+
+
+def _literal(place: Place, text: str) -> object:
+    """What a text holds as JSON, or as Python and NumPy print lists and objects."""
+    with suppress(ValueError):
+        return value_in(text)
+    try:
+        return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
+    except ReaderError as error:
+        with suppress(ValueError):
+            value_in(unescaped(text))
+            raise offering(error, "quotes", "escapes") from None
+        raise
+
+
+def _indexed(place: Place, text: str) -> Table:
+    """The table of a text such as TAPEX reads: "col : a | b row 1 : 1 | 2"."""
+    from tableqa.serialisations import SERIALISATIONS
+
+    try:
+        return SERIALISATIONS["indexed_row_major"].loads(text.strip("\n"))
+    except ValueError as error:
+        what = phrase("the text is not a table of “col :” and “row 1 :”: {error}", error=reason_of(error))
+        raise place.error(what, phrase("Write the table as JSON, HTML or csv")) from error
+
+
+def _unlike_csv(text: str) -> list[list[str]] | None:
+    """The rows of a text that tabs, as of a spreadsheet, part evenly, or only semicolons do; None for csv."""
+    even: dict[str, list[list[str]]] = {}
+    for sign in (sign for sign in ",\t;" if sign in text):
+        with suppress(csv.Error):
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True))
+            if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1:
+                even[sign] = rows
+    return even.get("\t") or (None if "," in even else even.get(";"))
+
+
+def _is_uneven(rows: list[list[str]]) -> bool:
+    """Whether commas part the lines of a text into one field each, or differently."""
+    return len(rows) > 1 and (len(rows[0]) == 1 or len({len(row) for row in rows}) > 1)
+
+
+def _parted(text: str) -> list[list[str]] | None:
+    """The rows of a text whose lines bars or number signs part into equally many fields; None where they do not."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    of_bars = [line for line in lines if not _RULE.fullmatch(line.strip())]
+    is_framed = all(line.lstrip().startswith("|") for line in of_bars)
+    bars = [
+        _markdown_cells(line) if is_framed else [cell.strip() for cell in _BAR.split(line)]
+        for line in of_bars
+    ]
+    signs = [line.split("#") for line in lines]
+    forms = [
+        rows for rows in (bars, signs) if len(rows) > 1 and len(rows[0]) > 1 and len(set(map(len, rows))) == 1
+    ]
+    return forms[0] if len(forms) == 1 else None
+
+
+def markdown_rows(text: str) -> list[list[str]] | None:
+    """The rows of a Markdown table, the header first; None where the text does not start with one."""
+    if not _MARKDOWN.match(text):
+        return None
+    return [_markdown_cells(line) for at, line in enumerate(text.strip().splitlines()) if at != 1]
+
+
+def _markdown_cells(line: str) -> list[str]:
+    """The cells of a line between vertical bars; a bar in a cell is written \\|."""
+    inner = line.strip().removeprefix("|")
+    cells = _BAR.split(inner.removesuffix("|") if not inner.endswith("\\|") else inner)
+    return [_LINE_BREAK.sub("\n", cell.strip().replace("\\|", "|")) for cell in cells]
+
+
+def _csv(text: str) -> Iterator[list[str]]:
+    yield from csv.reader(io.StringIO(text, newline=""), strict=True)

@@ -1,0 +1,1 @@
+"""Answers of models and systems: matching, metrics, ratings and tables of results."""

@@ -1,0 +1,654 @@
+"""What a model's answers say about it: each kind of perturbation against its baseline, by source and over them.
+
+    evaluation = evaluate(instances, predictions)
+    evaluation.to_dict(); evaluation.lines()
+
+    judged = judge(instances, predictions)      which instances are right
+    judge(instances, predictions, match="wtq")  ... by another rule of `MATCHES`
+    figures(judged)                             the same evaluation
+    compare(judged, other)                      another model on the same questions
+
+An instance knows what it was made of: pairs are made by id and never by position. The baselines are those of the
+papers (FREB-TQA 5): structure and evidence against the original, a value change against the table it was made on (the
+short one), judged by its new gold. What is right, a rule of `MATCHES` says: "askew", if no other is named.
+
+Sources:
+  Zhou et al. (2024), FREB-TQA, section 5 (Em, Emd, VP; five seeds, mean and deviation; macro mean over sources; what is
+  still right without evidence), Table 6 (questions that compare against others).
+  Zhao et al. (2023), RobuT, section 4.1 (accuracy before and after, R-ACC; SQA by question and by sequence).
+  Zhu et al. (2021), TAT-QA, section 5 (exact match and F1 with scales: `tableqa.scoring.tat_metric`).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from tableqa.core.translation import Message
+from tableqa.data.answer_scales import compare_scaled
+from tableqa.data.answers import accepted, are_sentences
+from tableqa.scoring import matchers, tat_metric
+from tableqa.scoring.predictions import EvaluationError, Generated, Predictions, Question, Scaled, answer_to
+from tableqa.statistics.robustness import (
+    DIVIDES_BY_NOTHING,
+    NOTHING_RIGHT,
+    Estimate,
+    Parts,
+    defined_parts,
+    difference,
+    gap,
+    ratio,
+    ratio_where_defined,
+)
+
+ORIGINAL = "original"
+"""The kind of an instance that nothing was done to."""
+MACRO = "all"
+"""The name of the row that is the mean over sources, each counting once."""
+MICRO = "all-questions"
+"""The name of the row over all questions of all sources, each question counting once."""
+COMPARISON = "comparison"
+"""The group of the questions that compare, of which FREB-TQA's Table 6 takes the variation beside that of the others."""
+MOVED = "relevant_row_shuffle"
+"""The kind that Table 6 is about: rows of relevant cells moved."""
+WITHOUT_EVIDENCE = ("mask_cell", "escape_table")
+"""Kinds that take away what an answer rests on: who is right then does not look at the table."""
+
+FIGURES = ("after", "emd", "vp", "r_acc")
+"""The figures by which two models are compared."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One question as it is put to a model.
+
+    source    the dataset; macro means are over these
+    id        unique within the source
+    question  the id of the original, which all instances of one question share
+    kind      the perturbation, `ORIGINAL` for none
+    seed      which draw of it; 0 where nothing is drawn
+    baseline  the id of the instance that this one is compared with; its own where there is none
+    answers   the gold answers of this instance
+    group     `COMPARISON` for a question that compares, "" for another
+    sequence  the dialogue that the question belongs to, "" where it belongs to none
+    turn      its place in the dialogue, from 0
+    scale     the scale of the gold answers (`tableqa.data.answer_scales`), "" for none
+    answer_type   what the source calls their kind; TAT-QA's rule asks for it
+    """
+
+    source: str
+    id: str
+    question: str
+    kind: str
+    seed: int
+    baseline: str
+    answers: tuple[str, ...]
+    group: str = ""
+    sequence: str = ""
+    turn: int = 0
+    scale: str = ""
+    answer_type: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An instance that a model answered: whether it, and what it is compared with, was answered rightly.
+
+    `f1` is the score of its own answer between wrong and right, under a rule that has one.
+    """
+
+    instance: Instance
+    before: bool
+    after: bool
+    f1: float | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Every instance of which both sides have an answer. `missing` instances have none; `left_out` were not asked.
+
+    `long_form` are the sources that are left out because their answers are sentences.
+    """
+
+    judged: tuple[Judged, ...]
+    missing: int = 0
+    left_out: int = 0
+    long_form: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind in one source, the mean over all sources (`MACRO`), or over all questions of all sources (`MICRO`).
+
+    before, after   share of right answers on the baselines and on the instances (Em; pre- and post-accuracy)
+    emd             after - before
+    vp              share of questions that changed sides, VP
+    r_acc           right on both of those right before, R-ACC
+    seeds           `after` for each seed on its own, and their standard deviation (of a sample; None with one seed)
+    emd_deviation, vp_deviation   the standard deviation over seeds of these two
+    f1              the mean F1 of the instances, under a rule that has one
+    """
+
+    kind: str
+    source: str
+    questions: int
+    before: Estimate
+    after: Estimate
+    emd: Estimate
+    vp: Estimate
+    r_acc: Estimate
+    seeds: dict[int, float | None]
+    deviation: float | None
+    emd_deviation: float | None = None
+    vp_deviation: float | None = None
+    f1: Estimate | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """VP of moved relevant rows where the question compares and where it does not, and the first less the second.
+
+    Zhou et al. (2024), Table 6.
+    """
+
+    source: str
+    comparison: Estimate
+    other: Estimate
+    gap: Estimate
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Questions of a source that are answered rightly without their evidence, and what these right answers are.
+
+    right     the ids of the questions that are right under at least one seed, in their order
+    shares    of each of these the share of its seeds under which it is right
+    answers   (gold answers, sum of these shares), the most frequent first (Zhou et al. 2024, 5.2: one year made up all of
+              TAT's)
+    """
+
+    kind: str
+    source: str
+    questions: int
+    right: tuple[str, ...]
+    shares: tuple[float, ...]
+    answers: tuple[tuple[str, float], ...]
+
+    @property
+    def number(self) -> float:
+        """How many questions are right under a seed, on average: `questions` times what their row says, `Row.after`."""
+        return math.fsum(self.shares)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The rows, the originals' accuracy first, and what else the papers report.
+
+    turns        the same rows for the questions of dialogues alone (RobuT's ALL)
+    sequences    the same rows, with whole dialogues in the place of questions: one is right if all of its turns are (SEQ)
+    incomplete   dialogues of some kind and seed that lack a turn, and are in no row of `sequences`
+    missing      instances without a prediction that were left out
+    left_out     instances that were not to be asked, because they are too long for the model
+    """
+
+    rows: tuple[Row, ...]
+    missing: int
+    left_out: int = 0
+    turns: tuple[Row, ...] = ()
+    sequences: tuple[Row, ...] = ()
+    incomplete: int = 0
+    gaps: tuple[Gap, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+
+    def row(self, kind: str, source: str = MACRO) -> Row | None:
+        """The row of that kind in that source, or over all sources."""
+        return next((row for row in self.rows if (row.kind, row.source) == (kind, source)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON; shares from 0 to 1."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "turns": [row.to_dict() for row in self.turns],
+            "sequences": [row.to_dict() for row in self.sequences],
+            "incomplete": self.incomplete,
+            "gaps": [one.to_dict() for one in self.gaps],
+            "unsupported": [one.to_dict() for one in self.unsupported],
+            "missing": self.missing,
+            "left_out": self.left_out,
+        }
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much the second of two models differs from the first on one kind: second - first, for each of `FIGURES`.
+
+    The bootstrap is paired over questions: each that is drawn is drawn for both models.
+    """
+
+    kind: str
+    source: str
+    questions: int
+    figures: dict[str, Estimate] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def is_right(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> bool:
+    """Whether an answer is right. A generated text is right as one answer or as several with ", " between them.
+
+    `scale` is that of the gold answers (`tableqa.data.answer_scales`). Where the prediction names one, it is part of the
+    answer.
+    """
+    said = predicted.said if isinstance(predicted, Scaled) else predicted
+    if compare_scaled(said, gold, scale).equal:
+        return True
+    split = isinstance(predicted, Generated) and any(len(form) > 1 for form in accepted(gold))
+    return split and compare_scaled(predicted[0].split(", "), gold, scale).equal
+
+
+Match = Literal["askew", "wtq", "tapex", "tat"]
+
+
+def _by_tat(predicted: Sequence[str], instance: Instance) -> tat_metric.Score:
+    return tat_metric.score(
+        predicted,
+        instance.answers,
+        scale=instance.scale,
+        predicted_scale=predicted.scale if isinstance(predicted, Scaled) else "",
+        answer_type=instance.answer_type,
+    )
+
+
+MATCHES: Mapping[Match, Callable[[Sequence[str], Instance], bool | tat_metric.Score]] = {
+    "askew": lambda predicted, instance: is_right(predicted, instance.answers, instance.scale),
+    "wtq": lambda predicted, instance: matchers.wtq_official(predicted, instance.answers),
+    "tapex": lambda predicted, instance: matchers.tapex(predicted, instance.answers),
+    "tat": _by_tat,
+}
+"""The rules by which an answer is right: ours (`is_right`), WikiTableQuestions', TAPEX's and RobuT's, TAT-QA's."""
+SIDE_BY_SIDE: tuple[Match, ...] = ("askew", "wtq", "tapex")
+"""The rules that are reported beside each other where none is named; the first makes the other tables."""
+
+
+def evaluate(
+    instances: Iterable[Instance],
+    predictions: Predictions,
+    *,
+    leave_out_missing: bool = False,
+    replicates: int = 1_000,
+    match: Match = "askew",
+) -> Evaluation:
+    """The figures of one model: `judge`, then `figures`."""
+    judged = judge(instances, predictions, leave_out_missing=leave_out_missing, match=match)
+    return figures(judged, replicates=replicates)
+
+
+def judge(
+    instances: Iterable[Instance],
+    predictions: Predictions,
+    *,
+    leave_out_missing: bool = False,
+    match: Match = "askew",
+) -> Judgement:
+    """Which instances a model answers rightly. EvaluationError where some have no prediction, unless those are left out.
+
+    A pair of which either side has no prediction, or was not to be asked, is left out whole.
+    """
+    scores: dict[tuple[str, str], bool | tat_metric.Score] = {}
+    given = list(instances)
+    sentences = long_form(given)
+    asked = [instance for instance in given if instance.source not in sentences]
+    missing: list[Instance] = []
+    named: dict[Question, str] = {}
+    for instance in asked:
+        predicted = answer_to(predictions, instance, named)
+        if predicted is None:
+            missing.append(instance)
+        else:
+            scores[instance.source, instance.id] = MATCHES[match](predicted, instance)
+    if sentences and not asked:
+        listed = ", ".join(sentences)
+        raise EvaluationError(
+            f"The answers of {listed} are sentences, which exact match cannot judge. Use ./run manage metrics."
+        )
+    if not asked:
+        raise EvaluationError("There are no instances to evaluate.")
+    if missing and not leave_out_missing:
+        listed = ", ".join(f"{one.id} ({one.source})" for one in missing[:5])
+        raise EvaluationError(f"{len(missing)} of {len(asked)} instances have no prediction: {listed}")
+    judged = (
+        _judged(instance, before, after)
+        for instance in asked
+        if (after := scores.get((instance.source, instance.id))) is not None
+        and (before := scores.get((instance.source, instance.baseline))) is not None
+    )
+    return Judgement(tuple(judged), len(missing), long_form=sentences)
+
+
+def long_form(instances: Iterable[Instance]) -> tuple[str, ...]:
+    """The sources of which most originals have one answer of `LONG_ANSWER` words or more, as FeTaQA's have."""
+    answers: dict[str, list[Sequence[str]]] = {}
+    for one in instances:
+        if one.kind == ORIGINAL:
+            answers.setdefault(one.source, []).append(one.answers)
+    return tuple(sorted(source for source, lists in answers.items() if are_sentences(lists)))
+
+
+def _judged(instance: Instance, before: bool | tat_metric.Score, after: bool | tat_metric.Score) -> Judged:
+    f1 = after.f1 if isinstance(after, tat_metric.Score) else None
+    was, is_now = (score.em if isinstance(score, tat_metric.Score) else score for score in (before, after))
+    return Judged(instance, was, is_now, f1)
+
+
+def figures(judgement: Judgement, *, replicates: int = 1_000) -> Evaluation:
+    """Everything that the papers report about one model."""
+    dialogues, incomplete = _dialogues(judgement.judged)
+    turns = [one for one in judgement.judged if one.instance.sequence] if dialogues else []
+    return Evaluation(
+        rows=tuple(_rows(judgement.judged, replicates)),
+        missing=judgement.missing,
+        left_out=judgement.left_out,
+        turns=tuple(_rows(turns, replicates)),
+        sequences=tuple(_rows(dialogues, replicates)),
+        incomplete=incomplete,
+        gaps=tuple(_gaps(judgement.judged, replicates)),
+        unsupported=tuple(_unsupported(judgement.judged)),
+    )
+
+
+def compare(one: Judgement, other: Judgement, *, replicates: int = 1_000) -> tuple[Difference, ...]:
+    """The second model less the first, kind by kind, over the instances that both answered."""
+    theirs = {(judged.instance.source, judged.instance.id): judged for judged in other.judged}
+    both = [
+        (judged, theirs[key])
+        for judged in one.judged
+        if (key := (judged.instance.source, judged.instance.id)) in theirs
+    ]
+    kinds: dict[str, list[tuple[Judged, Judged]]] = {}
+    for pair in both:
+        kinds.setdefault(pair[0].instance.kind, []).append(pair)
+    found = []
+    for kind in _ordered(kinds):
+        for name, sources in _named(kinds[kind], lambda pair: pair[0].instance.source):
+            of = [pair for pair in kinds[kind] if pair[0].instance.source in sources]
+            first, second = _by_question([pair[0] for pair in of]), _by_question([pair[1] for pair in of])
+            made = {
+                figure: _difference(_parts(first, figure), _parts(second, figure), figure, replicates)
+                for figure in FIGURES
+            }
+            found.append(Difference(kind, name, sum(map(len, first.values())), made))
+    return tuple(found)
+
+
+def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Estimate:
+    """The difference over the sources in which the figure of both models is defined; the reason names the others."""
+    left_out = sorted({*defined_parts(first)[1], *defined_parts(second)[1]})
+    if not left_out or len(left_out) == len(first):
+        return difference(
+            first,
+            second,
+            replicates=replicates,
+            nothing=_nothing(figure),
+            bounds=_bounds_of_difference(figure),
+        )
+    one, other = (
+        {source: of for source, of in parts.items() if source not in left_out} for parts in (first, second)
+    )
+    found = difference(
+        one, other, replicates=replicates, nothing=_nothing(figure), bounds=_bounds_of_difference(figure)
+    )
+    reason = _nothing(figure).format(sources=", ".join(left_out))
+    return replace(found, reason=reason, undefined=sum(len(first[source]) for source in left_out))
+
+
+def _bounds(figure: str) -> tuple[float, float]:
+    """The least and most that a figure can be of one question."""
+    return (-1.0, 1.0) if figure == "emd" else (0.0, 1.0)
+
+
+def _bounds_of_difference(figure: str) -> tuple[float, float]:
+    least, most = _bounds(figure)
+    return least - most, most - least
+
+
+def question_scores(judgement: Judgement, kind: str) -> dict[tuple[str, str], float]:
+    """For each question (source, id) of a kind: the share of its seeds that were answered rightly."""
+    questions: dict[tuple[str, str], list[bool]] = {}
+    for judged in judgement.judged:
+        if judged.instance.kind == kind:
+            questions.setdefault((judged.instance.source, judged.instance.question), []).append(judged.after)
+    return {key: _mean(of) for key, of in questions.items()}
+
+
+# -- rows -------------------------------------------------------------------------------------------
+
+Pair = tuple[bool, bool]
+"""Right before, right after."""
+Pairs = dict[str, dict[str, list[Pair]]]
+"""{source: {question: [a pair for each seed]}}"""
+
+_ABOVE: dict[str, Callable[[bool, bool], float]] = {
+    "before": lambda before, after: before,
+    "after": lambda before, after: after,
+    "emd": lambda before, after: after - before,
+    "vp": lambda before, after: before != after,
+    "r_acc": lambda before, after: before and after,
+}
+"""What a pair adds above the line; below it stands 1, and for R-ACC whether it was right before."""
+
+
+def _rows(judged: Sequence[Judged], replicates: int) -> list[Row]:
+    """For every kind the row over all sources, then one for each where there are several."""
+    kinds: dict[str, list[Judged]] = {}
+    for one in judged:
+        kinds.setdefault(one.instance.kind, []).append(one)
+    rows = []
+    for kind in _ordered(kinds):
+        for name, sources in _named(kinds[kind], lambda one: one.instance.source):
+            of = [one for one in kinds[kind] if one.instance.source in sources]
+            rows.append(_row(kind, name, of, replicates))
+            if name == MACRO and len(sources) > 1:
+                rows.append(_row(kind, MICRO, [_pooled(one) for one in of], replicates))
+    return rows
+
+
+def _pooled(judged: Judged) -> Judged:
+    """The same as of one source that holds the questions of all."""
+    instance = judged.instance
+    question = f"{instance.source}/{instance.question}"
+    return replace(judged, instance=replace(instance, source=MICRO, question=question))
+
+
+def _ordered(kinds: Iterable[str]) -> list[str]:
+    return sorted(kinds, key=lambda kind: (kind != ORIGINAL, kind))
+
+
+def _named(of: Sequence[Any], source: Callable[[Any], str]) -> list[tuple[str, set[str]]]:
+    """The names of the rows of a kind, each with the sources that it is about."""
+    sources = sorted({source(one) for one in of})
+    return [(MACRO, set(sources)), *((one, {one}) for one in sources if len(sources) > 1)]
+
+
+def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row:
+    pairs = _by_question(judged)
+    by_seed: dict[int, list[Judged]] = {}
+    for one in judged:
+        by_seed.setdefault(one.instance.seed, []).append(one)
+    seeds = {seed: _by_question(by_seed[seed]) for seed in sorted(by_seed)}
+    found = {
+        figure: (ratio_where_defined if figure == "r_acc" else ratio)(
+            _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
+        )
+        for figure in _ABOVE
+    }
+    values = {
+        figure: {seed: _macro_mean(of, _ABOVE[figure]) for seed, of in seeds.items()}
+        for figure in ("after", "emd", "vp")
+    }
+    row = Row(
+        kind=kind,
+        source=name,
+        questions=sum(map(len, pairs.values())),
+        **found,
+        seeds={**values["after"]},
+        deviation=_deviation(list(values["after"].values())),
+        emd_deviation=_deviation(list(values["emd"].values())),
+        vp_deviation=_deviation(list(values["vp"].values())),
+        f1=_f1(judged, replicates),
+    )
+    _check_bounds(row, of_one_source=len(pairs) == 1)
+    return row
+
+
+def _f1(judged: Sequence[Judged], replicates: int) -> Estimate | None:
+    scores: dict[str, dict[str, list[float]]] = {}
+    for one in judged:
+        if one.f1 is None:
+            return None
+        of_source = scores.setdefault(one.instance.source, {})
+        of_source.setdefault(one.instance.question, []).append(one.f1)
+    parts = {
+        source: {question: (_mean(of), 1.0) for question, of in questions.items()}
+        for source, questions in scores.items()
+    }
+    return ratio(parts, replicates=replicates)
+
+
+def _by_question(judged: Iterable[Judged]) -> Pairs:
+    pairs: Pairs = {}
+    for one in judged:
+        of_source = pairs.setdefault(one.instance.source, {})
+        of_source.setdefault(one.instance.question, []).append((one.before, one.after))
+    return pairs
+
+
+def _parts(pairs: Pairs, figure: str) -> Parts:
+    above = _ABOVE[figure]
+    below = _ABOVE["before"] if figure == "r_acc" else lambda before, after: 1
+    return {
+        source: {
+            question: (_mean(above(*pair) for pair in of), _mean(below(*pair) for pair in of))
+            for question, of in questions.items()
+        }
+        for source, questions in pairs.items()
+    }
+
+
+def _nothing(figure: str) -> Message:
+    return NOTHING_RIGHT if figure == "r_acc" else DIVIDES_BY_NOTHING
+
+
+def _check_bounds(row: Row, of_one_source: bool) -> None:
+    """|Emd| <= VP, and R-ACC <= after / before, whatever the answers are: ArithmeticError where this module is wrong.
+
+    The second holds within a source only: over several, a mean of ratios stands beside a ratio of means.
+    """
+    emd, vp, r_acc, after = row.emd.value, row.vp.value, row.r_acc.value, row.after.value
+    if emd is not None and vp is not None and abs(emd) > vp + 1e-9:
+        raise ArithmeticError(f"{row.kind} in {row.source}: |Emd| is {abs(emd)}, above VP, {vp}")
+    if not of_one_source or r_acc is None or after is None or not row.before.value:
+        return
+    if r_acc > after / row.before.value + 1e-9:
+        raise ArithmeticError(f"{row.kind} in {row.source}: R-ACC is {r_acc}, above after / before")
+
+
+# -- dialogues, comparisons, evidence ---------------------------------------------------------------
+
+
+def _dialogues(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
+    """Whole dialogues as if each were a question, right if all of its turns are; and how many lack a turn.
+
+    A dialogue's turns are those of its originals, two or more, which have to be there from the first on without a hole. Of
+    a kind and seed it needs exactly one instance for each.
+    """
+    turns: dict[tuple[str, str], set[int]] = {}
+    of: dict[tuple[str, str, str, int], list[Judged]] = {}
+    for one in judged:
+        instance = one.instance
+        if not instance.sequence:
+            continue
+        if instance.kind == ORIGINAL:
+            turns.setdefault((instance.source, instance.sequence), set()).add(instance.turn)
+        of.setdefault((instance.source, instance.sequence, instance.kind, instance.seed), []).append(one)
+    found, incomplete = [], 0
+    for (source, sequence, kind, seed), members in of.items():
+        expected = turns.get((source, sequence), set())
+        there = sorted(one.instance.turn for one in members)
+        if len(expected) < 2 or there != list(range(len(expected))) or expected != set(there):
+            incomplete += 1
+            continue
+        whole = Instance(source, f"{sequence}~{kind}-{seed}", sequence, kind, seed, sequence, ())
+        found.append(Judged(whole, all(one.before for one in members), all(one.after for one in members)))
+    return found, incomplete
+
+
+def _gaps(judged: Sequence[Judged], replicates: int) -> list[Gap]:
+    """Table 6 of FREB-TQA. Over several sources, only those count that have questions of both groups."""
+    moved = [one for one in judged if one.instance.kind == MOVED]
+    comparing = _parts(_by_question(one for one in moved if one.instance.group == COMPARISON), "vp")
+    others = _parts(_by_question(one for one in moved if one.instance.group != COMPARISON), "vp")
+    found = []
+    for name, sources in _named(moved, lambda one: one.instance.source) if moved else ():
+        both = sources & comparing.keys() & others.keys() if name == MACRO else sources
+        first = {source: comparing[source] for source in both if source in comparing}
+        second = {source: others[source] for source in both if source in others}
+        one, other = (ratio(parts, replicates=replicates) for parts in (first, second))
+        found.append(Gap(name, one, other, gap(first, second, replicates=replicates)))
+    return found
+
+
+def _unsupported(judged: Sequence[Judged]) -> list[Unsupported]:
+    found = []
+    for kind in WITHOUT_EVIDENCE:
+        sources = sorted({one.instance.source for one in judged if one.instance.kind == kind})
+        for source in sources:
+            of: dict[str, list[Judged]] = {}
+            for one in judged:
+                if (one.instance.kind, one.instance.source) == (kind, source):
+                    of.setdefault(one.instance.question, []).append(one)
+            right = {
+                question: _mean(one.after for one in seeds)
+                for question, seeds in of.items()
+                if any(one.after for one in seeds)
+            }
+            answers: dict[str, float] = {}
+            for question, share in right.items():
+                gold = ", ".join(of[question][0].instance.answers)
+                answers[gold] = answers.get(gold, 0.0) + share
+            ordered = sorted(answers.items(), key=lambda one: (-one[1], one[0]))
+            shares = tuple(right.values())
+            found.append(Unsupported(kind, source, len(of), tuple(right), shares, tuple(ordered)))
+    return found
+
+
+# -- numbers ----------------------------------------------------------------------------------------
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = [float(value) for value in values]
+    return math.fsum(found) / len(found)
+
+
+def _macro_mean(pairs: Pairs, of_pair: Callable[[bool, bool], float]) -> float | None:
+    means = [
+        _mean(of_pair(*pair) for of in questions.values() for pair in of) for questions in pairs.values()
+    ]
+    return _mean(means) if means else None
+
+
+def _deviation(given: Sequence[float | None]) -> float | None:
+    values = [value for value in given if value is not None]
+    if len(values) < 2:
+        return None
+    mean = _mean(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))

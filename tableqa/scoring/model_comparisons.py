@@ -1,0 +1,486 @@
+"""Evaluations of several models as tables, laid out as in the papers.
+
+    sheets({"TAPEX": evaluation, "OmniTab": other}, differences={("TAPEX", "OmniTab"): compare(...)})
+
+Zhou et al. (2024), FREB-TQA: a row for each model, two columns (Emd, VP) for each perturbation; Table 6.
+Zhao et al. (2023), RobuT: a row for each perturbation within its level; for each model accuracy before and after, R-ACC.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from tableqa.core.translation import gettext, gettext_noop
+from tableqa.scoring.evaluation import (
+    FIGURES,
+    MACRO,
+    MICRO,
+    ORIGINAL,
+    Difference,
+    Evaluation,
+    Gap,
+    Row,
+    Unsupported,
+)
+from tableqa.statistics.robustness import Estimate
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, share, text
+
+STRUCTURE = (
+    *("row_shuffle", "target_row_random", "target_row_front", "target_row_middle", "target_row_bottom"),
+    *("col_shuffle", "target_col_random", "target_col_front", "target_col_back", "transpose"),
+)
+"""FREB-TQA's first part, in the order of its tables."""
+EVIDENCE = ("mask_cell", "escape_table", "relevant_row_shuffle")
+"""FREB-TQA's second part: relevant cells removed (RRel), table removed (RT), relevant rows moved."""
+VALUES = ("short_table", "answer_changes", "answer_stays")
+"""FREB-TQA's third part: the short table (ST), and its values changed with (AC) and without the answer (NC)."""
+LEVELS: Mapping[str, tuple[str, ...]] = {
+    gettext_noop("table header"): ("header_synonym", "header_abbreviation"),
+    gettext_noop("table content"): ("row", "column", "column_extension", "column_masking", "column_adding"),
+    gettext_noop("question"): ("word", "sentence"),
+    gettext_noop("mix"): ("mix",),
+}
+"""RobuT's levels with their perturbations (section 3), under the names that examples of them have here."""
+POSITIONS: Mapping[str, Mapping[str, str]] = {
+    "rows": {
+        gettext_noop("front"): "target_row_front",
+        gettext_noop("middle"): "target_row_middle",
+        gettext_noop("bottom"): "target_row_bottom",
+    },
+    "columns": {
+        gettext_noop("front"): "target_col_front",
+        gettext_noop("back"): "target_col_back",
+    },
+}
+"""Where FREB-TQA moves the rows and columns of the answer, in the order of the table."""
+
+_PARTS = (
+    ("structure", gettext_noop("Structure (FREB-TQA, part 1)"), STRUCTURE),
+    ("evidence", gettext_noop("Attention to evidence (FREB-TQA, part 2)"), EVIDENCE),
+    ("values", gettext_noop("Values (FREB-TQA, part 3)"), VALUES),
+)
+_NOTE = gettext_noop(
+    "Percentages with 95 % CI. Em: correct answers. Emd: Em after minus Em before, on the original "
+    "table. VP: answers that became correct or wrong. ±: standard deviation over seeds. Zhou et al. "
+    "(2024), section 5."
+)
+_NOTE_OF_VALUES = gettext_noop(
+    "Percentages with 95 % CI. Em: correct answers. Emd: Em after minus Em before. Short tables are "
+    "compared with the original table. Changed values are compared with the table they were changed "
+    "in, each by its own gold answer. VP: answers that became correct or wrong. ±: standard deviation "
+    "over seeds. Zhou et al. (2024), section 5."
+)
+RULES: Mapping[str, str] = {
+    "askew": gettext_noop("Correct: equivalent to the gold answer (rule askew)."),
+    "wtq": gettext_noop("Correct: accepted by the WikiTableQuestions evaluator (rule wtq)."),
+    "tapex": gettext_noop("Correct: accepted by the evaluation of TAPEX and RobuT (rule tapex)."),
+    "tat": gettext_noop("Correct: accepted by the TAT-QA evaluator, including the scale (rule tat)."),
+}
+"""A sentence for each rule of `tableqa.scoring.evaluation.MATCHES`."""
+_NOTE_OF_BEST = gettext_noop(
+    "n: questions. Bold: the highest Em. Emd and VP are not marked, because a model that is "
+    "rarely correct changes least."
+)
+_IN_WORDS = {MACRO: gettext_noop("all sources"), MICRO: gettext_noop("all questions")}
+N_OF_R_ACC = "n (R-ACC)"
+"""The title of the column with the questions that R-ACC is a share of."""
+LONGEST = 50
+"""Characters of an answer in a table of answers."""
+
+
+def in_order(kinds: Iterable[str]) -> list[str]:
+    """Kinds of perturbation in the order of the papers' tables, others behind them by name."""
+    known = [*STRUCTURE, *EVIDENCE, *VALUES, *(kind for of_level in LEVELS.values() for kind in of_level)]
+    there = set(kinds)
+    return [kind for kind in known if kind in there] + sorted(there - set(known))
+
+
+def sheets(
+    models: Mapping[str, Evaluation],
+    differences: Mapping[tuple[str, str], Sequence[Difference]] | None = None,
+    by_rule: Mapping[str, Mapping[str, Evaluation]] | None = None,
+) -> list[Sheet]:
+    """Every table that there is something for, the papers' first. `by_rule`: the same models by several matching rules."""
+    made = [_part(models, *part) for part in _PARTS]
+    made += [_levels(models), _rows("others", gettext("Other perturbations"), models, _others(models))]
+    made += [_sequences(models), _gaps(models), _unsupported(models)]
+    made.append(_by_rule(by_rule or {}))
+    made += [
+        _differences(f"difference-{number}", *pair, found)
+        for number, (pair, found) in enumerate((differences or {}).items(), start=1)
+    ]
+    made.append(_rows("all-figures", gettext("All values"), models, None))
+    return [one for one in made if one is not None]
+
+
+# -- FREB-TQA ---------------------------------------------------------------------------------------
+
+
+def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequence[str]) -> Sheet | None:
+    there = [kind for kind in kinds if any(one.row(kind) for one in models.values())]
+    if not there:
+        return None
+    columns = [
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column("n", ORIGINAL),
+        Column("Em", ORIGINAL),
+    ]
+    for kind in there:
+        columns += [Column("n", kind)]
+        columns += [Column("Em", kind)] if name == "values" else []
+        columns += [Column("Emd", kind), Column("VP", kind)]
+    lines = []
+    for model, evaluation in models.items():
+        for source in _sources(evaluation, [*there, ORIGINAL]):
+            line = [
+                text(model),
+                text(_source_in_words(source)),
+                _questions(evaluation.row(ORIGINAL, source)),
+                _figure(evaluation.row(ORIGINAL, source), "after"),
+            ]
+            for kind in there:
+                row = evaluation.row(kind, source)
+                if row is None and source == MICRO:
+                    row = evaluation.row(kind)  # of one source, which is both averages
+                line += [_questions(row)]
+                line += [_figure(row, "after")] if name == "values" else []
+                line += [_figure(row, "emd"), _figure(row, "vp")]
+            lines.append(line)
+    best = [place for place, column in enumerate(columns) if column.title == "Em"]
+    note = f"{gettext(_NOTE_OF_VALUES if name == 'values' else _NOTE)} {gettext(_NOTE_OF_BEST)}"
+    return Sheet(name, gettext(title), tuple(columns), _best(lines, best), note)
+
+
+def _questions(row: Row | None) -> Cell:
+    return text(NOTHING) if row is None else count(row.questions)
+
+
+def _r_acc(row: Row | None) -> tuple[Cell, Cell]:
+    """The number of questions that were correct before, over which R-ACC is a share, and R-ACC."""
+    if row is None or row.kind == ORIGINAL:
+        return text(NOTHING), text(NOTHING)
+    return count(row.r_acc.n), _figure(row, "r_acc")
+
+
+def _figure(row: Row | None, name: str) -> Cell:
+    """A figure of a row with its interval, and with its deviation over seeds as the papers' tables have it."""
+    if row is None:
+        return text(NOTHING)
+    deviation = {"after": row.deviation, "emd": row.emd_deviation, "vp": row.vp_deviation}.get(name)
+    return share(getattr(row, name), deviation=deviation)
+
+
+def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
+    found: list[tuple[str, Gap]] = [(model, one) for model, of in models.items() for one in of.gaps]
+    if not found:
+        return None
+    columns = (
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("comparing"), gettext("questions")),
+        Column(gettext("others"), gettext("questions")),
+        Column(gettext("comparing"), "VP"),
+        Column(gettext("others"), "VP"),
+        Column(gettext("gap"), "VP"),
+    )
+    lines = [
+        (
+            text(model),
+            text(_source_in_words(one.source)),
+            count(one.comparison.n),
+            count(one.other.n),
+            share(one.comparison),
+            share(one.other),
+            share(one.gap),
+        )
+        for model, one in found
+    ]
+    note = gettext(
+        "Percentages with 95 % CI. VP of moved relevant rows, for questions that compare and for "
+        "others. A model that relies on row order shows a gap. Zhou et al. (2024), Table 6."
+    )
+    return Sheet(
+        "comparing", gettext("Questions that compare (FREB-TQA, Table 6)"), columns, tuple(lines), note
+    )
+
+
+def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
+    found: list[tuple[str, Unsupported]] = [
+        (model, one) for model, of in models.items() for one in of.unsupported
+    ]
+    if not found:
+        return None
+    columns = (
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("questions")),
+        Column(gettext("right per seed")),
+        Column(gettext("share")),
+        Column(gettext("different answers")),
+        Column(gettext("the most frequent"), numeric=False),
+    )
+    lines = []
+    for model, one in found:
+        row = models[model].row(one.kind, one.source) or models[model].row(one.kind)
+        often = "; ".join(f"{_short(answer)} ({number:,.2f})" for answer, number in one.answers[:5])
+        lines.append(
+            (
+                text(model),
+                text(one.kind),
+                text(one.source),
+                count(one.questions),
+                Cell(f"{one.number:,.2f}", one.number),
+                share(row.after) if row else text(NOTHING),
+                count(len(one.answers)),
+                text(often or NOTHING),
+            )
+        )
+    note = gettext(
+        "Questions answered correctly although the relevant cells or the whole table were removed. "
+        "With 95 % CI and the gold answers. Numbers are means over the seeds, so that they fit the share. Where one "
+        "answer makes up nearly all of them, the model is guessing. Zhou et al. (2024), section 5."
+    )
+    return Sheet("without-evidence", gettext("Correct without evidence"), columns, tuple(lines), note)
+
+
+def _short(answer: str) -> str:
+    return (
+        gettext("no answer")
+        if not answer
+        else answer
+        if len(answer) <= LONGEST
+        else answer[: LONGEST - 1] + "…"
+    )
+
+
+# -- RobuT ------------------------------------------------------------------------------------------
+
+
+def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
+    there = [
+        (level, kind)
+        for level, kinds in LEVELS.items()
+        for kind in kinds
+        if any(one.row(kind) for one in models.values())
+    ]
+    if not there:
+        return None
+    columns = [
+        Column(gettext("Level"), numeric=False),
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+    ]
+    for model in models:
+        columns += [Column(title, model) for title in ("n", "pre", "post", N_OF_R_ACC, "R-ACC")]
+    lines = []
+    for average in _averages(models, ORIGINAL):
+        line = [text("dev"), text(gettext("none (originals)")), text(_source_in_words(average))]
+        for one in models.values():
+            row = one.row(ORIGINAL, average)
+            line += [_questions(row), _figure(row, "after"), text(NOTHING), *_r_acc(row)]
+        lines.append(line)
+    for level, kind in there:
+        for average in _averages(models, kind):
+            line = [text(gettext(level)), text(kind), text(_source_in_words(average))]
+            for one in models.values():
+                row = one.row(kind, average)
+                line += [_questions(row), _figure(row, "before"), _figure(row, "after"), *_r_acc(row)]
+            lines.append(line)
+    note = gettext(
+        "Percentages with 95 % CI. n: questions. pre and post: correct answers before and after the "
+        "perturbation. R-ACC: correct after, of those correct before. Zhao et al. (2023), section 4.1."
+    )
+    return Sheet(
+        "levels", gettext("Levels of perturbation (RobuT)"), tuple(columns), tuple(map(tuple, lines)), note
+    )
+
+
+def _averages(models: Mapping[str, Evaluation], kind: str) -> list[str]:
+    """The rows over several sources that there are of a kind; of one source, the row over all of them."""
+    return [name for name in (MACRO, MICRO) if any(one.row(kind, name) for one in models.values())]
+
+
+def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
+    if not any(one.sequences for one in models.values()):
+        return None
+    columns = [Column(gettext("Perturbation"), numeric=False), Column(gettext("Source"), numeric=False)]
+    for model in models:
+        titles = ("n (ALL)", "ALL", "n (SEQ)", "SEQ", "n (SEQ R-ACC)", "SEQ R-ACC")
+        columns += [Column(title, model) for title in titles]
+    there = dict.fromkeys((row.kind, row.source) for one in models.values() for row in one.sequences)
+    order = [ORIGINAL, *in_order({kind for kind, _ in there} - {ORIGINAL})]
+    keys = sorted(there, key=lambda key: order.index(key[0]))
+    lines = []
+    for kind, source in keys:
+        line = [text(kind), text(_source_in_words(source))]
+        for one in models.values():
+            single, whole = _found(one.turns, kind, source), _found(one.sequences, kind, source)
+            for row in (single, whole):
+                line += [_questions(row), _figure(row, "after")]
+            line += _r_acc(whole)
+        lines.append(tuple(line))
+    left = ", ".join(f"{model}: {one.incomplete}" for model, one in models.items() if one.incomplete)
+    if left:
+        note = gettext(
+            "Percentages with 95 % CI. ALL: questions, each asked with its history. SEQ: whole "
+            "dialogues, correct if every turn is correct. Incomplete dialogues are excluded ({left}). Zhao et "
+            "al. (2023), section 4.1."
+        ).format(left=left)
+    else:
+        note = gettext(
+            "Percentages with 95 % CI. ALL: questions, each asked with its history. SEQ: whole "
+            "dialogues, correct if every turn is correct. Incomplete dialogues are excluded. Zhao et al. "
+            "(2023), section 4.1."
+        )
+    return Sheet("sequences", gettext("Dialogues (SQA)"), tuple(columns), tuple(lines), note)
+
+
+def _found(rows: Iterable[Row], kind: str, source: str) -> Row | None:
+    return next((row for row in rows if (row.kind, row.source) == (kind, source)), None)
+
+
+# -- matching rules ---------------------------------------------------------------------------------
+
+
+def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
+    """Em and R-ACC of the same predictions, by each matching rule beside the others."""
+    rules = list(by_rule)
+    if len(rules) < 2 or not (first := by_rule[rules[0]]):
+        return None
+    keys = dict.fromkeys((row.kind, row.source) for one in first.values() for row in one.rows)
+    order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
+    columns = (
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("Perturbation"), numeric=False),
+        Column("n"),
+        *(Column(rule, "Em") for rule in rules),
+        *(Column(title, "R-ACC") for rule in rules for title in (f"n ({rule})", rule)),
+    )
+    lines = []
+    for kind, source in sorted(keys, key=lambda key: order.index(key[0])):
+        for model, evaluation in first.items():
+            if (row := evaluation.row(kind, source)) is None:
+                continue
+            line = [text(model), text(_source_in_words(source)), text(kind), count(row.questions)]
+            of_rules = [by_rule[rule][model].row(kind, source) for rule in rules]
+            line += [_figure(of_rule, "after") for of_rule in of_rules]
+            line += [cell for of_rule in of_rules for cell in _r_acc(of_rule)]
+            lines.append(tuple(line))
+    note = gettext(
+        "Percentages with 95 % CI for the same predictions. askew: equivalent answers. wtq: the "
+        "WikiTableQuestions evaluator. tapex: the evaluation of TAPEX and RobuT. Compare published "
+        "values only under the same rule."
+    )
+    return Sheet("matching-rules", gettext("Matching rules"), columns, tuple(lines), note)
+
+
+# -- everything -------------------------------------------------------------------------------------
+
+
+def _others(models: Mapping[str, Evaluation]) -> list[str]:
+    """Kinds that none of the papers' tables has a place for."""
+    of_papers = {ORIGINAL, *STRUCTURE, *EVIDENCE, *VALUES, *(kind for of in LEVELS.values() for kind in of)}
+    return sorted({row.kind for one in models.values() for row in one.rows} - of_papers)
+
+
+def _rows(
+    name: str, title: str, models: Mapping[str, Evaluation], kinds: Sequence[str] | None
+) -> Sheet | None:
+    """Every figure with its interval, for some kinds or for all."""
+    keys = dict.fromkeys((row.kind, row.source) for one in models.values() for row in one.rows)
+    order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
+    wanted = sorted(
+        (key for key in keys if kinds is None or key[0] in kinds), key=lambda key: order.index(key[0])
+    )
+    if not wanted:
+        return None
+    scored = any(row.f1 is not None for one in models.values() for row in one.rows)
+    columns = (
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column(gettext("Model"), numeric=False),
+        *(Column(title) for title in ("n", gettext("before"), gettext("after"), "sd", "Emd", "VP")),
+        *(Column(title) for title in (N_OF_R_ACC, "R-ACC")),
+        *((Column("F1"),) if scored else ()),
+    )
+    lines = []
+    for kind, source in wanted:
+        for model, evaluation in models.items():
+            row = evaluation.row(kind, source)
+            if row is None:
+                continue
+            deviation = "" if row.deviation is None else f"{100 * row.deviation:.2f}"
+            before, after, emd, vp = map(share, (row.before, row.after, row.emd, row.vp))
+            line = (text(kind), text(_source_in_words(source)), text(model), count(row.questions))
+            f1 = (share(row.f1) if row.f1 else text(NOTHING),) if scored else ()
+            r_acc = (count(row.r_acc.n), share(row.r_acc))
+            lines.append((*line, before, after, text(deviation or NOTHING), emd, vp, *r_acc, *f1))
+    note = gettext(
+        "Percentages with 95 % CI (bootstrap over questions, 1,000 resamples). n: questions. before: "
+        "correct on the unperturbed version. sd: standard deviation of after over seeds. all "
+        "sources: mean over sources (macro). all questions: mean over questions (micro). R-ACC over "
+        "several sources excludes sources where it is undefined."
+    )
+    missing = [f"{model}: {one.missing}" for model, one in models.items() if one.missing]
+    left = [f"{model}: {one.left_out}" for model, one in models.items() if one.left_out]
+    notes = [note]
+    if missing:
+        notes.append(gettext("Without a prediction, excluded: {models}.").format(models=", ".join(missing)))
+    if left:
+        notes.append(gettext("Too long, excluded: {models}.").format(models=", ".join(left)))
+    return Sheet(name, title, columns, tuple(lines), " ".join(notes))
+
+
+def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -> Sheet | None:
+    if not found:
+        return None
+    columns = (
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Source"), numeric=False),
+        Column("n"),
+        *(Column(title) for title in (gettext("accuracy"), "Emd", "VP", N_OF_R_ACC, "R-ACC")),
+    )
+    lines = []
+    for line in found:
+        row = (text(line.kind), text(_source_in_words(line.source)), count(line.questions))
+        accuracy, emd, vp, r_acc = (_difference(line.figures[name]) for name in FIGURES)
+        lines.append((*row, accuracy, emd, vp, count(line.figures["r_acc"].n), r_acc))
+    note = gettext(
+        "Percentage points: {other} minus {one}, on the same questions, with 95 % CI (paired "
+        "bootstrap over questions). Bold: the interval excludes 0."
+    ).format(other=other, one=one)
+    title = gettext("{other} compared with {one}").format(other=other, one=one)
+    return Sheet(name, title, columns, tuple(lines), note)
+
+
+def _difference(estimate: Estimate) -> Cell:
+    cell = share(estimate)
+    told_apart = estimate.low is not None and estimate.high is not None and estimate.low * estimate.high > 0
+    return replace(cell, best=told_apart)
+
+
+def _best(lines: Iterable[Sequence[Cell]], places: Sequence[int]) -> tuple[tuple[Cell, ...], ...]:
+    """The rows with the highest number of these columns marked, among the rows of one source."""
+    rows = [list(line) for line in lines]
+    for place in places:
+        for source in dict.fromkeys(row[1].text for row in rows):
+            of = [row for row in rows if row[1].text == source and row[place].number is not None]
+            numbers = [row[place].number or 0.0 for row in of]
+            if len(numbers) < 2 or len(set(numbers)) < 2:
+                continue
+            for row in of:
+                cell = row[place]
+                if cell.number == max(numbers):
+                    row[place] = replace(cell, best=True)
+    return tuple(map(tuple, rows))
+
+
+def _sources(evaluation: Evaluation, kinds: Iterable[str]) -> list[str]:
+    found = dict.fromkeys(row.source for row in evaluation.rows if row.kind in set(kinds))
+    return sorted(found, key=lambda source: (source not in (MACRO, MICRO), source))
+
+
+def _source_in_words(source: str) -> str:
+    return gettext(_IN_WORDS[source]) if source in _IN_WORDS else source

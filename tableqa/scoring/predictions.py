@@ -1,0 +1,267 @@
+"""Predictions of a model for the instances of a benchmark, read from a file and found again by instance.
+
+    predictions = read_predictions(Path("tapex.jsonl"), {"wtq-dev": "wtq"})
+    answer_to(predictions, instance, {})
+
+Two forms of JSON Lines are read, also mixed in one file, and one whole object:
+
+* ours: {"id", "answers", "source"}, where the id is that of the instance (`nt-652~row_shuffle-33`);
+* FREB-TQA's, as its program writes them: {"id", "pred_answer", "dataset", "perturb", "seed"}, where the id is that of
+  the original, and the other three say which of its instances is meant;
+* TAT-QA's, one object for the whole file: {id: [answer, scale]}.
+
+An answer in a scale ({"id", "answers", "scale"}, or TAT-QA's) is `Scaled`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Protocol, TypeGuard
+
+from tableqa.perturbations import PERTURBATIONS
+
+Key = tuple[str, str]
+"""(source, id of an instance)"""
+Question = tuple[str, str, str, int]
+"""(source, id of the original, kind, seed)"""
+Predictions = Mapping[Any, Sequence[str]]
+"""By `Key`, or by `Question` where a file names no instance."""
+
+ANSWERS = ("answers", "prediction", "pred", "pred_answer")
+"""The names under which a record may give what a model said."""
+MOST_BYTES = 64_000_000
+"""Of a file that is one object."""
+LONGEST_LINE = 1_000_000
+"""Characters of one line: an answer is a few words, and a file without line breaks is no JSON Lines."""
+
+UNPERTURBED = "no_shuffle"
+"""What FREB-TQA's program calls an original."""
+
+_SAME: Mapping[str, str] = {
+    UNPERTURBED: "original",
+    "no_shuffle_ori_table": "original",
+    "no_shuffle_short_table": "short_table",
+    "no_shuffle_ans_change": "answer_changes",
+    "no_shuffle_ans_no_change": "answer_stays",
+}
+"""What FREB-TQA's program calls the kinds that are called otherwise here."""
+_OF_DATASET = re.compile(r"(mask_cell|relevant_row_shuffle)(?:_all)?(?:_wtq|_tat)")
+
+
+class EvaluationError(ValueError):
+    """Predictions that do not fit the instances, or cannot be read; the message names file, line or ids."""
+
+
+class Generated(tuple[str, ...]):
+    """One text that a sequence model wrote, which may stand for several answers."""
+
+
+class Scaled(tuple[str, ...]):
+    """Answers whose numbers are in `scale`: "thousand", "million", "billion" or "percent"."""
+
+    scale: str = ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The answers with their scale behind each of them."""
+        return tuple(f"{answer} {self.scale}" for answer in self)
+
+
+def scaled(answers: Iterable[str], scale: str) -> Scaled:
+    """These answers in that scale."""
+    made = Scaled(answers)
+    made.scale = scale
+    return made
+
+
+class Asked(Protocol):
+    """What a prediction is for: see `tableqa.scoring.evaluation.Instance`."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def read_predictions(
+    path: Path, sources: Mapping[str, str] | Iterable[str] = ()
+) -> dict[Key | Question, tuple[str, ...]]:
+    """Predictions from a file of JSON Lines, in either form; the last that names an instance counts.
+
+    `sources` are the names of the sources, or these with the reader of each. "source" may be left out where there is one;
+    "dataset" may also name a source by its reader, where one source has that. A text that a sequence model wrote may hold
+    several answers with ", " between them: `is_right` tries both. EvaluationError naming the line.
+    """
+    try:
+        with path.open("rb") as lines:
+            return read_lines(lines, path.name, sources)
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error}") from None
+
+
+def read_lines(
+    lines: IO[bytes], name: str, sources: Mapping[str, str] | Iterable[str] = ()
+) -> dict[Key | Question, tuple[str, ...]]:
+    """The same from an open file, which `name` names in errors."""
+    known = dict(sources) if isinstance(sources, Mapping) else dict.fromkeys(sources, "")
+    if (whole := _tat_qa(lines, name)) is not None:
+        source = _source({"dataset": "tat_qa"} if len(known) > 1 else {}, name, known)
+        return {(source, id): answers for id, answers in whole.items()}
+    found: dict[Key | Question, tuple[str, ...]] = {}
+    said: dict[tuple[object, ...], tuple[str, ...]] = {}
+    for number, line in _numbered(lines, name):
+        if line.strip():
+            where = f"{name}, line {number}"
+            record, answers = _record(line, where)
+            source = _source(record, where, known)
+            key = _key(record, source, where)
+            if _names_a_question(record):
+                once = (*key, str(record.get("seed")))
+                if said.setdefault(once, answers) != answers:
+                    # Published files repeat ids: which of the questions is meant, nothing says.
+                    raise EvaluationError(
+                        f"{where}: another line gives a different prediction for {record['perturb']} of {record['id']} "
+                        f"in {source}. "
+                        "Where several questions share an id, name the ids of the instances: {id, answers, source}."
+                    )
+            found[key] = answers
+    return found
+
+
+def answer_to(predictions: Predictions, asked: Asked, named: dict[Question, str]) -> Sequence[str] | None:
+    """What was predicted for an instance, or None.
+
+    A prediction in FREB-TQA's form says of which question, kind and seed it is. Where several instances are of the same
+    (three accepted edits of one table), it could be any of them: EvaluationError. `named` remembers which was served.
+    """
+    if (given := predictions.get((asked.source, asked.id))) is not None:
+        return given
+    key = (asked.source, asked.question, asked.kind, asked.seed)
+    given = predictions.get(key)
+    if given is not None and named.setdefault(key, asked.id) != asked.id:
+        raise EvaluationError(
+            f"{named[key]} and {asked.id} ({asked.source}) are both {asked.kind} of {asked.question}: "
+            "a prediction that names only the question could be for either. Name the ids of the instances."
+        )
+    return given
+
+
+# -- TAT-QA's form ----------------------------------------------------------------------------------
+
+
+def _tat_qa(lines: IO[bytes], name: str) -> dict[str, tuple[str, ...]] | None:
+    """The answers by id where the file is one object of the form {id: [answer, scale]}, else None; the file is rewound."""
+    first = lines.readline(LONGEST_LINE + 1)
+    lines.seek(0)
+    if first.lstrip(b"\xef\xbb\xbf").strip() != b"{" and not _is_tat_qa(_loaded(first)):
+        return None
+    whole = _loaded(lines.read(MOST_BYTES + 1))
+    lines.seek(0)
+    if not _is_tat_qa(whole):
+        return None
+    found: dict[str, tuple[str, ...]] = {}
+    for id, (value, scale) in whole.items():
+        answers = tuple(str(one) for one in (value if isinstance(value, list) else [value]))
+        found[id] = scaled(answers, scale) if scale else answers
+    return found
+
+
+def _loaded(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_tat_qa(value: object) -> TypeGuard[dict[str, tuple[Any, str]]]:
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(
+            isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str) for pair in value.values()
+        )
+    )
+
+
+# -- one line ---------------------------------------------------------------------------------------
+
+
+def _numbered(lines: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
+    number = 0
+    while line := lines.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise EvaluationError(
+                f"{name}, line {number}: longer than {LONGEST_LINE:,} bytes. A line is one prediction."
+            )
+        try:
+            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise EvaluationError(
+                f"{name}, line {number}: not UTF-8 ({error.reason}). Save the file as UTF-8."
+            ) from None
+
+
+def _record(line: str, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise EvaluationError(f"{where}: not JSON ({error})") from None
+    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+        raise EvaluationError(f"{where}: an object with an id is expected")
+    given = next((record[name] for name in ANSWERS if name in record), None)
+    if isinstance(given, str):
+        answers: tuple[str, ...] = Generated([given])
+    elif isinstance(given, list) and all(isinstance(answer, str) for answer in given):
+        # FREB-TQA's program writes what a sequence model said as a list of one text.
+        answers = Generated(given) if "pred_answer" in record and len(given) == 1 else tuple(given)
+    else:
+        raise EvaluationError(f'{where}: "answers" is a list of texts, or one text')
+    scale = record.get("scale", "")
+    if not isinstance(scale, str):
+        raise EvaluationError(f'{where}: "scale" is a text, such as "thousand"')
+    return record, scaled(answers, scale) if scale else answers
+
+
+def _source(record: Mapping[str, object], where: str, sources: Mapping[str, str]) -> str:
+    named = record.get("source", record.get("dataset"))
+    if named is None and len(sources) == 1:
+        return next(iter(sources))
+    if not isinstance(named, str):
+        raise EvaluationError(f'{where}: name the "source", one of {", ".join(sources)}')
+    if named in sources or not sources:
+        return named
+    read = [name for name, reader in sources.items() if reader == named]
+    if len(read) != 1:
+        raise EvaluationError(f"{where}: there is no source {named!r}; there are: {', '.join(sources)}")
+    return read[0]
+
+
+def _names_a_question(record: Mapping[str, object]) -> bool:
+    """Whether the id is that of a question, as FREB-TQA's program writes it, and not that of an instance."""
+    perturb = record.get("perturb")
+    return perturb is not None and not str(record["id"]).endswith(f"~{perturb}-{record.get('seed')}")
+
+
+def _key(record: Mapping[str, object], source: str, where: str) -> Key | Question:
+    id, perturb = str(record["id"]), record.get("perturb")
+    if not _names_a_question(record):
+        return source, id
+    if not isinstance(perturb, str):
+        raise EvaluationError(f'{where}: "perturb" is the name of a perturbation')
+    of_dataset = _OF_DATASET.fullmatch(perturb)
+    kind = of_dataset[1] if of_dataset else _SAME.get(perturb, perturb)
+    if kind == "original":
+        return source, id
+    seeded = kind in PERTURBATIONS and PERTURBATIONS[kind].seeded
+    seed = record.get("seed", 0)
+    if seeded and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise EvaluationError(f'{where}: "seed" is a whole number')
+    return source, id, kind, seed if seeded and isinstance(seed, int) else 0

@@ -1,0 +1,298 @@
+"""Forms whose cells are parted by a sign, with an escape for the sign: CSV, Markdown, lines, one long line."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from tableqa.data.tables import Table
+from tableqa.serialisations.forms import Serialisation, SerialisationError, at_line, check_width, shown
+
+# -- quoted: CSV (RFC 4180), and the same with blanks -----------------------------------------------------
+
+
+def _quoted(separator: str) -> Callable[[Table], str]:
+    special = re.compile(rf'[{re.escape(separator)}"\r\n]')
+
+    def field(cell: str, alone: bool) -> str:
+        # An empty field that is alone in its line would be a line without fields.
+        if special.search(cell) or (not cell and alone):
+            return '"' + cell.replace('"', '""') + '"'
+        return cell
+
+    def write(table: Table) -> str:
+        alone = len(table.header) == 1
+        lines = (table.header, *table.rows)
+        return "\n".join(separator.join(field(cell, alone) for cell in line) for line in lines)
+
+    return write
+
+
+def _unquoted(name: str, separator: str) -> Callable[[str], Table]:
+    sign = re.escape(separator)
+    field = re.compile(rf'"((?:[^"]|"")*)"|([^{sign}"\r\n]*)')
+    line_end = re.compile(r"\r\n|\n|\r")
+
+    def read(text: str) -> Table:
+        lines: list[tuple[int, list[str]]] = []
+        number, place = 1, 0
+        while True:
+            start, cells, quoted = place, list[str](), False
+            while match := field.match(text, place):  # which may be empty, so there is always one
+                quoted = match[1] is not None
+                cells.append(match[1].replace('""', '"') if quoted else match[2])
+                place = match.end()
+                if not text.startswith(separator, place):
+                    break
+                place += len(separator)
+            lines.append((number, [] if cells == [""] and not quoted else cells))
+            end = line_end.match(text, place)
+            if end is None:
+                break
+            number += text.count("\n", start, end.end())
+            place = end.end()
+        if place < len(text):
+            what = f"{shown(text[place:])} follows a field in quotation marks"
+            if text[place] == '"' and not quoted:
+                what = "a quotation mark is not closed, or is in a field without quotation marks"
+            raise SerialisationError(name, at_line(text, place), what)
+        (_, header), *rows = lines
+        if header and rows and not rows[-1][1]:  # the line break after the last row
+            rows.pop()
+        for row_number, cells in rows:
+            check_width(name, row_number, len(cells), len(header))
+        return Table(header, [cells for _, cells in rows])
+
+    return read
+
+
+# -- escaped ----------------------------------------------------------------------------------------------
+
+_BREAKS = {"\n": "\\n", "\r": "\\r"}
+_ESCAPED = re.compile(r"\\(.?)", re.DOTALL)
+
+
+def _escape(text: str, signs: str) -> str:
+    """`text` with a backslash before backslashes and `signs`, and with line breaks as \\n and \\r."""
+    text = text.replace("\\", "\\\\")
+    for sign in signs:
+        text = text.replace(sign, "\\" + sign)
+    for character, escape in _BREAKS.items():
+        text = text.replace(character, escape)
+    return text
+
+
+def _unescape(name: str, line: int, text: str, known: str) -> str:
+    """What `_escape` made `text` of; SerialisationError for a backslash before anything but `known`, n, r and itself."""
+
+    def plain(match: re.Match[str]) -> str:
+        if match[1] in ("n", "r"):
+            return "\n" if match[1] == "n" else "\r"
+        if match[1] == "" or match[1] not in known + "\\":
+            raise SerialisationError(name, line, f"{shown(match[0])} is no escape")
+        return match[1]
+
+    return _ESCAPED.sub(plain, text) if "\\" in text else text
+
+
+# Markdown
+
+_BREAK = re.compile(r"<br>|&#13;")
+
+
+def _markdown_cell(cell: str) -> str:
+    cell = cell.replace("\\", "\\\\").replace("|", "\\|")
+    cell = _BREAK.sub(lambda match: "\\" + match[0], cell)
+    return cell.replace("\n", "<br>").replace("\r", "&#13;")
+
+
+def _write_markdown(table: Table) -> str:
+    lines = (table.header, ["---"] * len(table.header), *table.rows)
+    cells = [[_markdown_cell(cell) for cell in line] for line in lines]
+    return "\n".join(f"|{'|'.join(line)}|" for line in cells)
+
+
+_MARKDOWN = re.compile(r"\\(.?)|<br>|&#13;", re.DOTALL)
+_PIPE = re.compile(r"((?:[^\\|]|\\.)*)\|", re.DOTALL)
+
+
+def _read_markdown(text: str) -> Table:
+    lines = list(enumerate(text.removesuffix("\n").split("\n"), 1))
+    if len(lines) < 2:
+        raise SerialisationError("markdown", None, "there is no second line |---|, which makes it a table")
+    marks = _between_pipes(2, lines[1][1])
+    if marks == [""]:
+        marks = []
+    if not all(re.fullmatch(r" *:?-+:? *", mark) for mark in marks):
+        raise SerialisationError("markdown", 2, f"{shown(lines[1][1])} is not |---|, once for each column")
+    rows = []
+    for number, line in (lines[0], *lines[2:]):
+        cells = _between_pipes(number, line)
+        if not marks and cells == [""]:
+            cells = []
+        check_width("markdown", number, len(cells), len(marks))
+        rows.append([_plain_markdown(number, cell) for cell in cells])
+    return Table(rows[0], rows[1:])
+
+
+def _between_pipes(number: int, line: str) -> list[str]:
+    if not line.startswith("|"):
+        raise SerialisationError("markdown", number, f"{shown(line)} does not begin with a pipe")
+    cells, place = [], 1
+    while place < len(line):
+        match = _PIPE.match(line, place)
+        if match is None:
+            raise SerialisationError("markdown", number, f"no pipe follows {shown(line[place:])}")
+        cells.append(match[1])
+        place = match.end()
+    if not cells:
+        raise SerialisationError("markdown", number, "there is one pipe only: a row has one at its end, too")
+    return cells
+
+
+def _plain_markdown(number: int, cell: str) -> str:
+    def plain(match: re.Match[str]) -> str:
+        if match[0] == "<br>":
+            return "\n"
+        if match[0] == "&#13;":
+            return "\r"
+        if match[1] not in ("\\", "|", "<", "&"):
+            raise SerialisationError("markdown", number, f"{shown(match[0])} is no escape")
+        return match[1]
+
+    return _MARKDOWN.sub(plain, cell)
+
+
+# Lines
+
+_NOTHING = "\\."
+"""An empty cell that is alone in its line: the line of a table without columns is empty."""
+
+
+def _write_lines(separator: str) -> Callable[[Table], str]:
+    def write(table: Table) -> str:
+        lines = (table.header, *table.rows)
+        return "\n".join(
+            _NOTHING if line == ("",) else separator.join(_escape(cell, "|") for cell in line)
+            for line in lines
+        )
+
+    return write
+
+
+def _read_lines(name: str, separator: str) -> Callable[[str], Table]:
+    # A pipe of a cell has a backslash before it; where the separator has a blank there, a text search is enough.
+    cuts = re.compile(r"((?:[^\\|]|\\.)*)(\||$)", re.DOTALL)
+
+    def cells_of(number: int, line: str) -> list[str]:
+        if not line:
+            return []
+        if line == _NOTHING:
+            return [""]
+        if separator == "|":
+            parts, place = [], 0
+            while True:
+                match = cuts.match(line, place)
+                if match is None:
+                    raise SerialisationError(name, number, "a backslash is at the end of the line")
+                parts.append(match[1])
+                place = match.end()
+                if not match[2]:
+                    break
+        else:
+            parts = line.split(separator)
+        return [_cell(name, number, part) for part in parts]
+
+    def read(text: str) -> Table:
+        lines = [(number, cells_of(number, line)) for number, line in enumerate(text.split("\n"), 1)]
+        (_, header), *rows = lines
+        if header and rows and not rows[-1][1]:  # the line break after the last row
+            rows.pop()
+        for number, cells in rows:
+            check_width(name, number, len(cells), len(header))
+        return Table(header, [cells for _, cells in rows])
+
+    return read
+
+
+def _cell(name: str, number: int, text: str) -> str:
+    if re.search(r"(?<!\\)(?:\\\\)*\|", text):
+        raise SerialisationError(name, number, f"a pipe within {shown(text)} has no backslash before it")
+    return _unescape(name, number, text, "|")
+
+
+# One long line
+
+_MARK = re.compile(r"(row \d+ ):")
+_MARK_ESCAPED = re.compile(r"(row \d+ )\\:")
+
+
+def _write_indexed(table: Table) -> str:
+    # A table without columns has no colons, so that it differs from one whose only cells are empty.
+    def line(label: str, cells: Iterable[str]) -> str:
+        written = [_MARK.sub(r"\1\\:", _escape(cell, "|")) for cell in cells]
+        return f"{label} : {' | '.join(written)}" if written else label
+
+    rows = (line(f"row {number}", row) for number, row in enumerate(table.rows, 1))
+    return " ".join((line("col", table.header), *rows))
+
+
+def _read_indexed(text: str) -> Table:
+    name = "indexed_row_major"
+    if "\n" in text:
+        raise SerialisationError(name, at_line(text, text.index("\n") + 1), "the form is one line")
+    if not text.startswith("col : "):
+        numbers = re.fullmatch(r"col((?: row \d+)*)", text)
+        count = numbers[1].count("row") if numbers else 0
+        if text != " ".join(("col", *(f"row {number}" for number in range(1, count + 1)))):
+            raise SerialisationError(name, 1, f"{shown(text)} does not begin with “col : ”")
+        return Table([], [[]] * count)
+    lines, place = list[str](), len("col : ")
+    while (end := text.find(mark := f" row {len(lines) + 1} : ", place)) >= 0:
+        lines.append(text[place:end])
+        place = end + len(mark)
+    lines.append(text[place:])
+    rows = list[list[str]]()
+    for number, line in enumerate(lines):
+        if stray := _MARK.search(line):
+            raise SerialisationError(name, 1, f"“{stray[0]}” stands where row {number + 1} or a cell was due")
+        cells = [_cell(name, 1, _MARK_ESCAPED.sub(r"\1:", part)) for part in line.split(" | ")]
+        if rows and len(cells) != len(rows[0]):
+            what = f"row {number} has {len(cells)} cells, the header has {len(rows[0])}"
+            raise SerialisationError(name, 1, what)
+        rows.append(cells)
+    return Table(rows[0], rows[1:])
+
+
+SEPARATED: Sequence[Serialisation] = (
+    Serialisation("csv", "CSV", "RFC 4180; ToRR's CSV", _quoted(","), _unquoted("csv", ",")),
+    Serialisation(
+        "concatenation",
+        "Cells joined by spaces, quoted where needed, one row per line",
+        "after ToRR",
+        _quoted(" "),
+        _unquoted("concatenation", " "),
+    ),
+    Serialisation(
+        "markdown", "Markdown, with escapes", "GitHub's Markdown; after ToRR", _write_markdown, _read_markdown
+    ),
+    Serialisation(
+        "nl_sep",
+        "Cells separated by |, one row per line",
+        "after SUC",
+        _write_lines("|"),
+        _read_lines("nl_sep", "|"),
+    ),
+    Serialisation(
+        "pipe_lines",
+        "Cells separated by a space, | and a space, one row per line",
+        "after FREB-TQA's prompts",
+        _write_lines(" | "),
+        _read_lines("pipe_lines", " | "),
+    ),
+    Serialisation(
+        "indexed_row_major",
+        "One line, each row with its number",
+        "after ToRR and TAPEX",
+        _write_indexed,
+        _read_indexed,
+    ),
+)

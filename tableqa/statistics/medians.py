@@ -1,0 +1,57 @@
+"""Medians with the intervals that so few values allow, by a seeded bootstrap."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tableqa.statistics.zero_width_intervals import honest_interval
+
+DRAWS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value (None of nothing) over n values, with the ends of its interval.
+
+    Without an interval of fewer than two values, and of values that are all alike:
+    `tableqa.statistics.zero_width_intervals`.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+
+def of(values: Sequence[float], confidence: float = 0.95) -> Estimate:
+    """The median with its percentile bootstrap interval. (Efron and Tibshirani 1993, chapter 13)"""
+    if not values:
+        return Estimate(None)
+    if len(values) == 1:
+        return Estimate(values[0], n=1)
+    rng = random.Random("median")
+    drawn = [median(rng.choices(values, k=len(values))) for _ in range(DRAWS)]
+    return _with_ends(median(values), drawn, confidence, len(values))
+
+
+def difference(one: Sequence[float], other: Sequence[float], confidence: float = 0.95) -> Estimate:
+    """The median of `one` minus that of `other`, both drawn anew each time."""
+    if not one or not other:
+        return Estimate(None)
+    value, n = median(one) - median(other), len(one) + len(other)
+    if min(len(one), len(other)) < 2:
+        return Estimate(value, n=n)
+    rng = random.Random("difference")
+    drawn = [
+        median(rng.choices(one, k=len(one))) - median(rng.choices(other, k=len(other))) for _ in range(DRAWS)
+    ]
+    return _with_ends(value, drawn, confidence, n)
+
+
+def _with_ends(value: float, drawn: list[float], confidence: float, n: int) -> Estimate:
+    drawn.sort()
+    outside = (1 - confidence) / 2
+    low, high = drawn[int(outside * DRAWS)], drawn[min(DRAWS - 1, int((1 - outside) * DRAWS))]
+    ends = honest_interval(value, low, high, n)
+    return Estimate(value, ends.low, ends.high, n)

@@ -1,0 +1,1 @@
+"""Tables of figures and documents as text, Markdown, LaTeX, HTML and CSV."""

@@ -1,0 +1,657 @@
+"""From the responses of one item to a decision: rules as data, each a pure function.
+
+    check(task, {"rule": "majority", "most": 5})     # the rule as a batch keeps it; BadRule says what is wrong
+    resolve(task, batch.resolve, responses, item)    # {} is the kind's own rule
+
+A rule is an object with its name and its options. Every kind names its own (`TaskType.rule`) and says what its responses
+are (`TaskType.compares`): that decides which other rules fit it, and `RULES` says which. A kind that decides in a way of
+its own names no rule and overrides `resolve`; a batch of it takes none.
+
+What rules have in common: the order of the responses plays no part, and people who say the same are taken at their word
+(the rule `given` also holds it against the given answer). Where people do not agree, one more is asked as long as there
+are fewer than `most`, where a rule has it; from then on an adjudicator looks.
+
+The rules are those of the studies that Askew follows: majorities (FREB-TQA 3.2), means and a third person where two
+scores are far apart (LFTQA-Eval 2.3), blind answers held against the given one (FREB-TQA 3.5).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Final
+
+from tableqa.core import translation
+from tableqa.core.translation import gettext, gettext_noop, joined, message
+from tasks.contract.decisions import Deciding
+from tasks.contract.items import Item
+from tasks.contract.resolutions import Accepted, Adjudicate, Nature, OneMore, Outcome, Resolution, Undecidable
+from tasks.contract.scores import HIGHEST, LOWEST, mean
+
+MOST = 50
+"""Nobody asks more people than this about one item."""
+
+
+Decide = Callable[[Deciding, Sequence[Any], Item, Mapping[str, Any]], Resolution]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: what it does in a sentence, what it fits, its options as JSON Schema properties, and the function.
+
+    `name` is the rule in files and in the API, `title` on pages.
+    """
+
+    name: str
+    title: str
+    says: str
+    fits: tuple[Nature, ...]
+    decide: Decide
+    options: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What an object that names this rule may hold."""
+        return {
+            "type": "object",
+            "description": self.says,
+            "properties": {"rule": {"const": self.name}, **self.options},
+            "required": ["rule"],
+            "additionalProperties": False,
+        }
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The options that have a value where none is given."""
+        return {name: option["default"] for name, option in self.options.items() if "default" in option}
+
+
+class BadRule(ValueError):
+    """What somebody wrote is no rule, or none for this kind. The message says what is wrong and what would do."""
+
+
+# -- what others call -------------------------------------------------------------------------------
+
+
+def most(task: Deciding, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+    """How many people a rule asks at most; 0 where it asks nobody in addition."""
+    said = {**RULES[rule["rule"]].defaults, **rule} if rule else own(task, settings)
+    return int(said.get("most") or 0)
+
+
+def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
+    """What the responses of an item come to by a rule that `check` has let through; {} is the kind's own."""
+    if not rule:
+        return task.resolve(responses, item)
+    found = RULES[rule["rule"]]
+    try:
+        return found.decide(task, responses, item, {**found.defaults, **rule})
+    except Undecidable as undecidable:
+        return Adjudicate(undecidable.args[0])
+
+
+def own(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The kind's own rule under a batch's settings, every option named; {} for a kind that decides in its own way."""
+    if not task.rule:
+        return {}
+    said = {option: settings[name] for option, name in task.rule_settings.items() if name in settings}
+    return {**RULES[task.rule["rule"]].defaults, **task.rule, **said}
+
+
+def fitting(task: Deciding) -> list[Rule]:
+    """The rules that a batch of this kind may choose among, its own first."""
+    found = [rule for rule in RULES.values() if task.compares in rule.fits]
+    return sorted(found, key=lambda rule: rule.name != task.rule.get("rule"))
+
+
+def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[str, Any]:
+    """A rule as a batch keeps it, every option named; {} for the kind's own. Raises `BadRule`.
+
+    overlap: people per item, where it is known: `most` cannot be fewer.
+    """
+    if not isinstance(data, Mapping):
+        raise BadRule(
+            gettext(
+                'resolve: write an object such as {"rule": "majority", "most": 5}, or {} for the '
+                "default rule."
+            )
+        )
+    if not data:
+        return {}
+    rules = {rule.name: rule for rule in fitting(task)}
+    if not rules:
+        raise BadRule(
+            gettext("resolve: {key} has a fixed decision rule. Remove this setting.").format(key=task.key)
+        )
+    name = data.get("rule")
+    if name is None:
+        raise BadRule(
+            gettext("resolve.rule: name one of the rules that fit {key}: {rules}.").format(
+                key=task.key, rules=", ".join(rules)
+            )
+        )
+    if not isinstance(name, str) or name not in rules:
+        if str(name) in RULES:
+            message = gettext("resolve.rule: {name!r} exists, but does not fit {key}.").format(
+                name=name, key=task.key
+            )
+        else:
+            message = gettext("resolve.rule: there is no rule {name!r}{perhaps}").format(
+                name=name, perhaps=_perhaps(str(name), rules)
+            )
+        raise BadRule(
+            gettext("{message} These fit: {rules}.").format(message=message, rules=", ".join(rules))
+        )
+    rule = rules[name]
+    for option in data:
+        if option != "rule" and option not in rule.options:
+            raise BadRule(
+                gettext("resolve.{option}: the rule {name} has no such option{perhaps} ").format(
+                    option=option, name=name, perhaps=_perhaps(str(option), rule.options)
+                )
+                + (
+                    gettext("Its options: {options}.").format(options=", ".join(rule.options))
+                    if rule.options
+                    else gettext("It has no options.")
+                )
+            )
+    _validate(data, rule)
+    found = {**rule.defaults, **data}
+    if overlap is not None and "most" in found and found["most"] < overlap:
+        raise BadRule(
+            gettext(
+                "resolve.most: {found} is less than the {overlap} people per item. Set at least "
+                "{overlap} annotators."
+            ).format(found=found["most"], overlap=overlap)
+        )
+    return dict(sorted(found.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of every rule, for files that name one."""
+    return {
+        "description": "The decision rule; {} is the default rule of the task type.",
+        "anyOf": [
+            {"type": "object", "maxProperties": 0},
+            *(rule.schema for rule in RULES.values()),
+        ],
+    }
+
+
+def in_words(rule: Mapping[str, Any]) -> str:
+    """A rule as pages name it: "majority (share of votes: 0.5)"; options that are off are left out."""
+    if not rule:
+        return gettext("the default rule of the task type")
+    options = ", ".join(
+        _option_in_words(RULES[rule["rule"]].options[name], value)
+        for name, value in rule.items()
+        if name != "rule" and value is not False
+    )
+    title = gettext(RULES[rule["rule"]].title)
+    return f"{title} ({options})" if options else title
+
+
+def _option_in_words(spec: Mapping[str, Any], value: Any) -> str:
+    title = gettext(spec["title"])
+    if value is True:
+        return title
+    shown = gettext(THEN[value]) if value in THEN else translation.number(str(value)).shown()
+    return f"{title}: {shown}"
+
+
+# -- the rules --------------------------------------------------------------------------------------
+
+# Reasons are stored with decisions, and published in English.
+NOT_ALL: Final = message("resolving.not_all", "The responses are not unanimous ({tally}).")
+NO_LABEL: Final = message("resolving.no_label", "No label has a majority ({tally}).")
+NO_EDIT: Final = message("resolving.no_edit", "No edit has a majority ({tally}).")
+APART: Final = message("resolving.apart", "The scores for {names} differ by {gap} or more.")
+NOT_THE_SAME: Final = message("resolving.not_the_same", "The responses differ: {tally}.")
+OVERLAP: Final = message(
+    "resolving.overlap",
+    "The overlap of the responses is {overlap} (mean Jaccard index); the minimum is {least}.",
+)
+NOTHING: Final = message("resolving.nothing", "No element was marked by a majority of annotators.")
+NOTHING_TOLD: Final = message(
+    "resolving.nothing_told", "No element was marked by a majority of annotators ({tally})."
+)
+DIFFER: Final = message("resolving.differ", "{number} of {of} answers differ from the given answer: {names}.")
+NOBODY: Final = message("resolving.nobody", "No response matches the given answer: {names}.")
+SAME_VALUE: Final = message(
+    "resolving.same_value", "“{name}” must differ from “{other}”, but the decided values are the same."
+)
+ALL_DIFFERENT: Final = message(
+    "resolving.all_different", "{number} different responses from {people} annotators"
+)
+DIFFERENT: Final = message(
+    "resolving.different", "{number} different responses, from {first} and {last} of {people} annotators"
+)
+
+COUNTED: Final = message("resolving.counted", "{label} {number}")
+ONE_RESPONSE: Final = message("resolving.one_response", "1 response")
+RESPONSES: Final = message("resolving.responses", "{number} responses")
+QUOTED: Final = message("resolving.quoted", "{number} “{label}”")
+MARKED: Final = message("resolving.marked", "{label} ({number})")
+TIMES: Final = message("resolving.times", "{number} x {label}")
+
+
+def unanimous(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """Everybody says the same, or an adjudicator looks: one more person could not bring it about."""
+    groups = _groups(task, responses, item)
+    if len(groups) == 1:
+        return _one(task, responses, next(iter(groups.values())), item)
+    return Adjudicate(NOT_ALL.format(tally=_tally(task, responses, groups)))
+
+
+def majority(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """What more than a share of the people say; for edits, those that leave the same table and the same answer are one."""
+    groups = _groups(task, responses, item)
+    for by in groups.values():
+        if len(by) > Fraction(str(options["more_than"])) * len(responses):
+            return _one(task, responses, by, item)
+    return _open(
+        (NO_LABEL if task.compares == "labels" else NO_EDIT).format(tally=_tally(task, responses, groups)),
+        responses,
+        options,
+    )
+
+
+def mean_of_all(
+    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
+    """The mean on every dimension."""
+    return _rated(
+        task, responses, item, {name: mean(said) for name, said in _scores(task, responses).items()}
+    )
+
+
+def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """The mean on every dimension, unless two people are `gap` or more apart on one: then one more is asked.
+
+    Where they still are and nobody else may be asked, `then` says what follows: the mean of all; the mean without the
+    score that is furthest from the others; or that mean where the others are near each other, and else an adjudicator.
+    """
+    scores = _scores(task, responses)
+    apart = [name for name, said in scores.items() if max(said) - min(said) >= options["gap"]]
+    then = options["then"]
+    kept = {
+        name: without_the_far_one(said) if name in apart and then != "mean" else said
+        for name, said in scores.items()
+    }
+    still = [name for name in apart if max(kept[name]) - min(kept[name]) >= options["gap"]]
+    reason = APART.format(
+        names=joined(map(task.reason_text, apart), " and "), gap=translation.number(f"{options['gap']:g}")
+    )
+    if apart and len(responses) < options["most"]:
+        settled = then == "adjudicate" and not still
+        if not settled:
+            return OneMore(reason)
+    if still and then == "adjudicate":
+        return Adjudicate(reason)
+    return _rated(task, responses, item, {name: mean(said) for name, said in kept.items()})
+
+
+def set_overlap(
+    task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]
+) -> Resolution:
+    """What more than half of those who marked something marked, where their sets overlap by `least` (mean Jaccard).
+
+    Nobody's cells are mixed with those of somebody who marked something else altogether. More than half must say the
+    same about whether there is anything to mark.
+    """
+    words = Counter(task.word(response) for response in responses)
+    word, most = max(words.items(), key=lambda pair: pair[1])
+    if 2 * most <= len(responses):
+        return _open(NOT_THE_SAME.format(tally=_tally_beside(task, words)), responses, options)
+    by = tuple(index for index, response in enumerate(responses) if task.word(response) == word)
+    if word:
+        return _one(task, responses, by, item)
+    sets = [task.members(responses[index]) for index in by]
+    overlap = mean_overlap(sets)
+    if overlap < options["least"]:
+        return _open(
+            OVERLAP.format(
+                overlap=translation.number(f"{overlap:.2f}"),
+                least=translation.number(f"{options['least']:.2f}"),
+            ),
+            responses,
+            options,
+        )
+    counts = Counter(member for members in sets for member in members)
+    found = frozenset(member for member, count in counts.items() if 2 * count > len(sets))
+    if not found:
+        titles = sorted((title, count) for one, count in counts.items() if (title := task.member_title(one)))
+        tally = joined(
+            (MARKED.format(label=translation.word(title), number=count) for title, count in titles), ", "
+        )
+        return _open((NOTHING_TOLD if titles else NOTHING).format(tally=tally), responses, options)
+    return Accepted((Outcome(task.merged([responses[index] for index in by], item, found), by),))
+
+
+def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """Every response that holds stands on its own; where some people say that there is nothing to do, one looks at it."""
+    words = Counter(task.word(response) for response in responses)
+    if len(words) > 1:
+        return Adjudicate(NOT_THE_SAME.format(tally=_tally_beside(task, words)))
+    if next(iter(words)):
+        first = min(responses, key=_as_written)
+        return _one(task, responses, [index for index, one in enumerate(responses) if one == first], item)
+    if not options["merge"]:
+        return Accepted(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
+    kept: dict[Hashable, Any] = {}
+    for response in sorted(responses, key=_as_written):
+        kept.setdefault(task.alike(response, item), response)
+    return Accepted(
+        tuple(
+            Outcome(one, tuple(index for index, response in enumerate(responses) if response == one))
+            for one in kept.values()
+        )
+    )
+
+
+def given(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
+    """Decided where somebody gives the given answer, and nobody one that differs by more than a slip.
+
+    A slip (a lost sign, another scale) beside a right answer is known for what it is, and becomes the reason. Where
+    nobody gives the given answer an adjudicator looks, even if all make the same slip: they worked apart, so it is as
+    likely that whoever made the example made it, and a decision here would put their answer in place of the given one
+    unseen. Everything else is always looked at.
+    """
+    found = [task.departure(response, item) for response in responses]
+    if other := [name for how, name in found if how == "other"]:
+        return Adjudicate(DIFFER.format(number=len(other), of=len(responses), names=_times(other)))
+    slips = [name for how, name in found if how == "slip"]
+    equal = tuple(index for index, (how, _) in enumerate(found) if how == "equal")
+    if not equal:
+        return Adjudicate(NOBODY.format(names=_times(slips)))
+    outcome = Outcome(task.merged([responses[index] for index in equal], item, None), equal)
+    return Accepted((outcome,), joined(map(translation.word, sorted(set(slips))), ", "))
+
+
+# -- the table of rules -----------------------------------------------------------------------------
+
+_MOST: Mapping[str, Any] = {
+    "type": "integer",
+    "minimum": 2,
+    "maximum": MOST,
+    "title": gettext_noop("Maximum annotators"),
+    "description": gettext_noop(
+        "Without agreement, annotators are added up to this number. Then the item goes to "
+        "adjudication. Empty: adjudication at once."
+    ),
+}
+_MORE_THAN: Mapping[str, Any] = {
+    "type": "number",
+    "minimum": 0.5,
+    "exclusiveMaximum": 1,
+    "default": 0.5,
+    "title": gettext_noop("Required share"),
+    "description": gettext_noop("0.5 means more than half of the annotators."),
+}
+
+THEN: Final[Mapping[Any, str]] = {
+    "mean": gettext_noop("mean of all"),
+    "replace": gettext_noop("mean without the most distant score"),
+    "adjudicate": gettext_noop("adjudication unless the others are close"),
+}
+"""What the rule `gap` does where scores still differ, in words."""
+
+RULES: Mapping[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule(
+            "unanimous",
+            gettext_noop("unanimous"),
+            gettext_noop("All responses agree; otherwise the item goes to adjudication."),
+            ("labels", "scales", "sets", "edits"),
+            unanimous,
+        ),
+        Rule(
+            "majority",
+            gettext_noop("majority"),
+            gettext_noop("The label of more than half of the annotators."),
+            ("labels",),
+            majority,
+            {"more_than": _MORE_THAN, "most": _MOST},
+        ),
+        Rule(
+            "mean",
+            gettext_noop("mean of all scores"),
+            gettext_noop("The mean of all scores, on every dimension."),
+            ("scales",),
+            mean_of_all,
+        ),
+        Rule(
+            "gap",
+            gettext_noop("mean, unless scores are far apart"),
+            gettext_noop("The mean of all scores. If scores are far apart, one more annotator is asked."),
+            ("scales",),
+            gap,
+            {
+                "gap": {
+                    "type": "number",
+                    "exclusiveMinimum": 0,
+                    "default": 3,
+                    "title": gettext_noop("Gap"),
+                    "description": gettext_noop(
+                        "If two scores on a dimension differ by this much, one more annotator is asked."
+                    ),
+                },
+                "most": {
+                    **_MOST,
+                    "default": 3,
+                    "description": gettext_noop("The maximum number of annotators per item."),
+                },
+                "then": {
+                    "enum": ["mean", "replace", "adjudicate"],
+                    "default": "mean",
+                    "title": gettext_noop("If scores still differ"),
+                    "description": gettext_noop(
+                        "mean: the mean of all. replace: the mean without the most distant score. "
+                        "adjudicate: like replace if the others are close, otherwise adjudication."
+                    ),
+                },
+            },
+        ),
+        Rule(
+            "set_overlap",
+            gettext_noop("set overlap"),
+            gettext_noop("The cells that more than half marked, if the overlap is large enough."),
+            ("sets",),
+            set_overlap,
+            {
+                "least": {
+                    "type": "number",
+                    "minimum": 0,
+                    "maximum": 1,
+                    "default": 0.5,
+                    "title": gettext_noop("Minimum overlap"),
+                    "description": gettext_noop("Mean Jaccard index over pairs of annotators."),
+                },
+                "most": _MOST,
+            },
+        ),
+        Rule(
+            "edit_equivalence",
+            gettext_noop("majority of equivalent edits"),
+            gettext_noop(
+                "The edit of more than half of the annotators. Edits with the same table and answer "
+                "count as one."
+            ),
+            ("edits",),
+            majority,
+            {"more_than": _MORE_THAN, "most": _MOST},
+        ),
+        Rule(
+            "each",
+            gettext_noop("all valid responses"),
+            gettext_noop("Every valid response is accepted."),
+            ("edits", "texts"),
+            each,
+            {
+                "merge": {
+                    "type": "boolean",
+                    "default": False,
+                    "title": gettext_noop("Count identical responses once"),
+                    "description": gettext_noop("Identical responses give one outcome."),
+                }
+            },
+        ),
+        Rule(
+            "given",
+            gettext_noop("agreement with the given answer"),
+            gettext_noop("At least one response gives the given answer, and no response differs."),
+            ("answers",),
+            given,
+        ),
+    )
+}
+"""Every rule by its name, with what it fits. `./run manage reference` writes their table, `messages` the catalogues."""
+
+
+def apart(task: Deciding, responses: Sequence[Any], item: Item) -> float:
+    """How far people are apart, from 0 (all say the same) to 1: the mean over pairs of them.
+
+    Scores by their distance on the scale, sets by what they do not share (Jaccard), all else by whether it is the same.
+    """
+    pairs = [_distance(task, one, other, item) for one, other in combinations(responses, 2)]
+    return float(sum(pairs) / len(pairs)) if pairs else 0.0
+
+
+# -- parts ------------------------------------------------------------------------------------------
+
+
+def mean_overlap(sets: Sequence[frozenset[Any]]) -> float:
+    """The mean Jaccard index of all pairs, summed as fractions: the order of people plays no part. 1 for one alone."""
+    overlaps = [Fraction(len(one & other), len(one | other) or 1) for one, other in combinations(sets, 2)]
+    return float(sum(overlaps) / len(overlaps)) if overlaps else 1.0
+
+
+def without_the_far_one(scores: Sequence[float]) -> list[float]:
+    """Of three or more scores those left, in order, when the one furthest from the others goes; a tie leaves all."""
+    found = sorted(scores)
+    if len(found) < 3:
+        return found
+    below, above = found[1] - found[0], found[-1] - found[-2]
+    if below == above:
+        return found
+    return found[1:] if below > above else found[:-1]
+
+
+def _distance(task: Deciding, one: Any, other: Any, item: Item) -> Fraction:
+    if task.word(one) != task.word(other):
+        return Fraction(1)
+    if task.compares == "scales":
+        said, against = task.scores(one), task.scores(other)
+        steps = [
+            abs(a - b) for name, a in said.items() if a is not None and (b := against.get(name)) is not None
+        ]
+        return Fraction(sum(steps)) / (len(steps) * (HIGHEST - LOWEST)) if steps else Fraction(0)
+    if task.compares == "sets":
+        return 1 - Fraction(str(mean_overlap([task.members(one), task.members(other)])))
+    return Fraction(task.alike(one, item) != task.alike(other, item))
+
+
+def _groups(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
+    """Who says the same, by what they say."""
+    groups: dict[Hashable, list[int]] = {}
+    for index, response in enumerate(responses):
+        groups.setdefault((task.word(response), task.alike(response, item)), []).append(index)
+    return groups
+
+
+def _one(task: Deciding, responses: Sequence[Any], by: Sequence[int], item: Item) -> Accepted:
+    """Accepted what these people say, who say the same: as the first of them in an order of texts wrote it."""
+    first = min((responses[index] for index in by), key=_as_written)
+    reason = task.excludes.get(task.word(first))
+    if reason is not None:
+        return Accepted((), reason)
+    return Accepted((Outcome(task.pooled([responses[index] for index in by], first, item), tuple(by)),))
+
+
+def _rated(
+    task: Deciding, responses: Sequence[Any], item: Item, means: Mapping[str, int | float]
+) -> Accepted:
+    return Accepted((Outcome(task.merged(responses, item, means), tuple(range(len(responses)))),))
+
+
+def _scores(task: Deciding, responses: Sequence[Any]) -> dict[str, list[int | float]]:
+    """What people said on every dimension, by dimension; whoever says nothing on one is left out there."""
+    found: dict[str, list[int | float]] = {}
+    for response in responses:
+        for name, score in task.scores(response).items():
+            if score is not None:
+                found.setdefault(name, []).append(score)
+    return found
+
+
+def _open(reason: str, responses: Sequence[Any], options: Mapping[str, Any]) -> OneMore | Adjudicate:
+    return OneMore(reason) if len(responses) < options.get("most", 0) else Adjudicate(reason)
+
+
+def _tally(task: Deciding, responses: Sequence[Any], groups: Mapping[Hashable, Sequence[int]]) -> str:
+    """ "yes 2, no 1" where people say words; how many say each thing where what they say is longer."""
+    words = Counter(task.word(response) for response in responses)
+    if task.compares == "labels":
+        return _tally_words(task, words)
+    sizes = sorted(map(len, groups.values()), reverse=True)
+    if sizes[0] == 1:
+        return ALL_DIFFERENT.format(number=len(groups), people=sum(sizes))
+    *first, last = map(str, sizes)
+    return DIFFERENT.format(number=len(groups), first=", ".join(first), last=last, people=sum(sizes))
+
+
+def _tally_words(task: Deciding, words: Mapping[str, int]) -> str:
+    return joined(
+        (
+            COUNTED.format(
+                label=task.reason_text(label) if label else translation.word("a response"), number=count
+            )
+            for label, count in sorted(words.items())
+        ),
+        ", ",
+    )
+
+
+def _tally_beside(task: Deciding, words: Mapping[str, int]) -> str:
+    """ "2 responses, 1 “unanswerable”": those that do what is asked, and what the others say instead."""
+    return joined(
+        (
+            QUOTED.format(label=task.reason_text(word), number=count)
+            if word
+            else (ONE_RESPONSE if count == 1 else RESPONSES).format(number=count)
+            for word, count in sorted(words.items())
+        ),
+        ", ",
+    )
+
+
+def _times(names: Sequence[str]) -> str:
+    counts = sorted(Counter(names).items())
+    return joined((TIMES.format(number=count, label=translation.word(name)) for name, count in counts), ", ")
+
+
+def _as_written(response: Any) -> tuple[str, ...]:
+    """What responses are put in an order by, whoever gave them."""
+    values = (getattr(response, field.name) for field in dataclasses.fields(response))
+    return tuple(value if isinstance(value, str) else repr(value) for value in values)
+
+
+def _perhaps(name: str, known: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else "."
+
+
+def _validate(data: Mapping[str, Any], rule: Rule) -> None:
+    import jsonschema
+
+    try:
+        jsonschema.validate(dict(data), rule.schema)
+    except jsonschema.ValidationError as error:
+        where = ".".join(str(part) for part in ("resolve", *error.absolute_path))
+        raise BadRule(f"{where}: {error.message}.") from None

@@ -1,0 +1,307 @@
+"""What the two kinds that rename columns share: suggestions for every column, and what became of each. (RobuT 3.1)"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tableqa import Table
+from tableqa.core.translation import gettext, joined, shown
+from tableqa.operations import Operation, RenameHeader, describe
+from tableqa.perturbations.headers import Suggestion
+from tasks.contract import (
+    Answered,
+    Context,
+    Field,
+    Invalid,
+    Item,
+    Problem,
+    Proposed,
+    Proposing,
+    Report,
+    Suggesting,
+    Wanted,
+)
+from tasks.shared.column_edits import ColumnKind, entries, plain
+from tasks.shared.column_prompts import column_of, named_column, only, refused, relevant_table, words
+
+DEMONSTRATIONS = 10
+"""As many as RobuT shows for headers."""
+MOST_FOR_A_COLUMN = 2
+"""Suggestions for one column that become proposals of their own."""
+MOST_WHY = 300
+
+JUDGED = "judged is `[column id, suggested name, source of the suggestion]`"
+Judged = tuple[str, str, str]
+"""A suggestion that somebody judged: column id, the suggested name, who suggested it."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """Renamed columns, and the suggestions that somebody took or turned down on the way.
+
+    A suggestion in `taken` is the one that the column's new name began as: the name itself, or an edited form of it.
+    """
+
+    does_not_apply: bool
+    operations: tuple[Operation, ...] = ()
+    taken: tuple[Judged, ...] = ()
+    rejected: tuple[Judged, ...] = ()
+
+
+class Renaming(ColumnKind, Suggesting, Proposing):
+    """Give columns other names. `suggesters` says in words who suggests, by `Suggestion.source`."""
+
+    response_type = Response
+    shows = ("question", "table", "titles", "answers", "suggestions")
+    fields = (
+        Field("operations", "operations"),
+        Field("taken", "json", shape="[judged]", note=JUDGED),
+        Field("rejected", "json", shape="[judged]"),
+        Field("does_not_apply", "flag"),
+    )
+    allowed = ("rename_header",)
+    suggesters: ClassVar[Mapping[str, str]]
+
+    def names_for(
+        self, table: Table, column: str, context: Context
+    ) -> tuple[Sequence[Suggestion], Sequence[str]]:
+        """Suggestions for one column, best first, and why something could not be asked."""
+        raise NotImplementedError
+
+    def suggest(self, item: Item, context: Context) -> dict[str, Any]:
+        """{"columns": {column id: [{text, source, by, why}]}, "missing": [why not], "preparing": bool}."""
+        table = item.example.table
+        columns, missing = {}, dict[str, None]()
+        for column, name in zip(table.column_ids, table.header, strict=True):
+            if not name.strip():
+                continue
+            found, reasons = self.names_for(table, column, context)
+            missing.update(dict.fromkeys(reasons))
+            columns[column] = list(self._told(found))
+        return {
+            "columns": columns,
+            "missing": list(map(shown, missing)),
+            "preparing": bool(context.preparing),
+        }
+
+    def _told(self, found: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
+        """Suggestions as the page shows them; a sense that several share is said once, with the first of them."""
+        said: set[str] = set()
+        for one in found:
+            sense = "" if one.sense in said else one.sense
+            said.add(one.sense)
+            why = "; ".join(part for part in (sense, shown(one.why)) if part)
+            yield {
+                "text": one.text,
+                "source": one.source,
+                "by": gettext(self.suggesters[one.source]),
+                "why": why,
+            }
+
+    # -- what machines propose -----------------------------------------------------------------------
+
+    sure: ClassVar[float] = 0.0
+    """The score from which on a suggestion is part of the proposal that renames every column."""
+    asked_for: ClassVar[str] = ""
+    """What a language model is asked to do with the names of columns."""
+
+    def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
+        """Every column at once by its best suggestion, and single columns; those that the question names come first."""
+        table, whole = item.example.table, []
+        spoken = f" {plain(item.example.question)} "
+        for column, name in zip(table.column_ids, table.header, strict=True):
+            found = self.names_for(table, column, context)[0] if name.strip() else ()
+            named = f" {plain(name)} " in spoken.replace("?", " ").replace(",", " ")
+            for place, one in enumerate(found):
+                if place == 0 and one.score >= self.sure:
+                    whole.append((column, one))
+                if place < MOST_FOR_A_COLUMN:
+                    score = min(1.0, one.score) * (0.9 if named else 0.6) / (place + 1)
+                    yield self._proposed(table, [(column, one)], score)
+        if len(whole) > 1:
+            yield self._proposed(table, whole, 0.95)
+
+    def _proposed(self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float) -> Proposed:
+        data = self._renamed(table, {column: one.text for column, one in names})
+        taken = [[column, one.text, one.source] for column, one in names]
+        why = joined(_short(part for _, one in names for part in (one.sense, one.why)), "; ")
+        by = ", ".join(dict.fromkeys(one.source for _, one in names))
+        return Proposed({**data, "taken": taken}, self.perturbation, by, why, score)
+
+    def _renamed(self, table: Table, names: Mapping[str, str]) -> dict[str, Any]:
+        operations = []
+        for column, new in names.items():
+            at = table.column_index(column)
+            operations.append(RenameHeader(column=column, at=at, old=table.header[at], new=new).to_dict())
+        return {"does_not_apply": False, "operations": operations, "taken": [], "rejected": []}
+
+    def wanted(self, item: Item) -> Sequence[Wanted]:
+        form = '{"columns": [{"number": 1, "name": "the old name", "new": "the new name"}]}'
+        return [Wanted(self.perturbation, self.asked_for, form, DEMONSTRATIONS)]
+
+    def put(self, item: Item) -> str:
+        return relevant_table(item.example.table, item.example.question)
+
+    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+        if response.does_not_apply:
+            return None
+        table = item.example.table
+        renamed = [one for one in response.operations if isinstance(one, RenameHeader)]
+        return {"columns": [{**named_column(table, one.column), "new": one.new} for one in renamed]}
+
+    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+        only(reply, {"columns"})
+        table, columns = item.example.table, reply["columns"]
+        if not isinstance(columns, list) or not columns:
+            raise refused("columns", "Columns are a list with at least one column.")
+        names: dict[str, str] = {}
+        for place, one in enumerate(columns):
+            column = column_of(one, table, f"columns.{place}")
+            if column in names:
+                raise refused(f"columns.{place}", "A column is named twice.")
+            names[column] = words(one.get("new"), f"columns.{place}.new")
+        return self._renamed(table, names)
+
+    # -- what is asked of a response -----------------------------------------------------------------
+
+    def judge(self, item: Item, operations: Sequence[Operation]) -> Iterable[Problem]:
+        for operation in operations:
+            if isinstance(operation, RenameHeader) and plain(operation.new) == plain(operation.old):
+                message = gettext("“{new}” is only another spelling of “{old}”. Choose another name.").format(
+                    new=operation.new, old=operation.old
+                )
+                yield Problem("operations", "header_same", message)
+
+    def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
+        """What was taken counts where the column has a new name; what was turned down counts in any case."""
+        known: dict[int, Callable[[str], bool]] = {
+            0: lambda column: column in item.example.table.column_ids,
+            2: lambda source: source in self.suggesters,
+        }
+        renamed = {
+            operation.column for operation in sent["operations"] if isinstance(operation, RenameHeader)
+        }
+        taken = [entry for entry in entries(sent["taken"], "taken", 3, known) if entry[0] in renamed]
+        rejected = entries(sent["rejected"], "rejected", 3, known)
+        columns = [column for column, *_ in taken]
+        if len(set(columns)) < len(columns):
+            message = gettext("Two suggestions are recorded as the name of one column. Keep one.")
+            raise Invalid([Problem("taken", "taken_twice", message)])
+        if contradiction := set(taken).intersection(rejected):
+            _, text, _ = min(contradiction)
+            message = gettext("The suggestion “{text}” is both accepted and rejected. Choose one.").format(
+                text=text
+            )
+            raise Invalid([Problem("rejected", "taken_and_rejected", message)])
+        place = item.example.table.column_index
+        in_order = sorted(rejected, key=lambda entry: (place(entry[0]), entry[1:]))
+        return {"taken": tuple(sorted(taken, key=lambda entry: place(entry[0]))), "rejected": tuple(in_order)}
+
+    def describe(self, response: Response, item: Item) -> list[str]:
+        lines = super().describe(response, item)
+        started = {column: (text, source) for column, text, source in response.taken}
+        for number, operation in enumerate(response.operations):
+            if isinstance(operation, RenameHeader) and operation.column in started:
+                text, source = started[operation.column]
+                how = (
+                    gettext("as suggested")
+                    if text == operation.new
+                    else gettext("edited from “{text}”, suggested").format(text=text)
+                )
+                lines[number] = (
+                    f"{describe(operation, item.example.table)} ({how}: {gettext(self.suggesters[source])})"
+                )
+        if response.rejected:
+            lines.append(
+                gettext("Rejected suggestions: {value}").format(
+                    value=", ".join(text for _, text, _ in response.rejected)
+                )
+            )
+        return lines
+
+    def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool | None, list[str]]:
+        """Right are names of the expected response, wrong those that it turns down. Of others nobody can tell here."""
+        if response.does_not_apply != expected.does_not_apply:
+            return False, ["Expected:", *self.describe(expected, item)]
+        unfit = {(column, plain(text)) for column, text, _ in expected.rejected}
+        for operation in response.operations:
+            if isinstance(operation, RenameHeader) and (operation.column, plain(operation.new)) in unfit:
+                words = gettext("“{new}” does not fit “{old}” in this table.").format(
+                    new=operation.new, old=operation.old
+                )
+                return False, [words, "Expected:", *self.describe(expected, item)]
+        mine, ours = _names(response), _names(expected)
+        if mine <= ours:
+            return True, [] if mine == ours else [gettext("Also possible:"), *self.describe(expected, item)]
+        return None, [gettext("One way to do it:"), *self.describe(expected, item)]
+
+    def another(self, name: str) -> str:
+        """What a simulated person calls a column of this name."""
+        return f"{name.strip()} ({self.perturbation})"
+
+    def simulate(
+        self, item: Item, rng: random.Random, accuracy: float, truth: random.Random
+    ) -> dict[str, Any]:
+        """Renames one column after itself; a careless person says that nothing can be renamed."""
+        table = item.example.table
+        named = [j for j, name in enumerate(table.header) if name.strip()]
+        nothing = {"does_not_apply": True, "operations": [], "taken": [], "rejected": []}
+        if not named or rng.random() > accuracy:
+            return nothing
+        j = rng.choice(named)
+        new = self.another(table.header[j])
+        if not plain(new) or plain(new) in map(plain, table.header):
+            return nothing
+        operation = RenameHeader(column=table.column_ids[j], at=j, old=table.header[j], new=new)
+        return {**nothing, "does_not_apply": False, "operations": [operation.to_dict()]}
+
+    def beside(self, item: Item, response: Response) -> dict[str, Any]:
+        return {
+            "taken": [list(entry) for entry in response.taken],
+            "rejected": [list(entry) for entry in response.rejected],
+        }
+
+    def report(self, rows: Sequence[Answered]) -> list[Report]:
+        """How good the suggestions are: what became of those that somebody judged, by who suggested them."""
+        kept, edited, rejected = Counter[str](), Counter[str](), Counter[str]()
+        own = 0
+        for row in rows:
+            new = {one.column: one.new for one in row.response.operations if isinstance(one, RenameHeader)}
+            for column, text, source in row.response.taken:
+                (kept if new[column] == text else edited)[source] += 1
+            own += len(new) - len(row.response.taken)
+            rejected.update(source for *_, source in row.response.rejected)
+        lines: list[tuple[str | int | float | None, ...]] = []
+        for source, title in self.suggesters.items():
+            judged = kept[source] + edited[source] + rejected[source]
+            share = round(kept[source] / judged, 4) if judged else None
+            lines.append((title, kept[source], edited[source], rejected[source], share))
+        lines.append((gettext("Own names"), own, None, None, None))
+        columns = (
+            gettext("Suggested by"),
+            "Accepted",
+            gettext("Accepted after an edit"),
+            "Rejected",
+            gettext("Share accepted"),
+        )
+        note = gettext(
+            "Share accepted: of the accepted and rejected suggestions. Ignored suggestions are not counted."
+        )
+        return [Report("Suggestions", columns, tuple(lines), note)]
+
+
+def _names(response: Response) -> set[tuple[str, str]]:
+    """What the response calls which column, as names are compared."""
+    return {(one.column, plain(one.new)) for one in response.operations if isinstance(one, RenameHeader)}
+
+
+def _short(reasons: Iterable[str]) -> Iterator[str]:
+    """The first of the reasons that have at most `MOST_WHY` characters in all."""
+    length = 0
+    for reason in reasons:
+        length += len(reason)
+        if length > MOST_WHY:
+            return
+        yield reason

@@ -1,0 +1,601 @@
+"""Definitions of task types as data: their shape, and everything that is wrong with one.
+
+A definition is a mapping as a study file has it below `task_types`. `SCHEMA` is its shape (JSON Schema); `faults` finds what
+a schema cannot say, each with the path of the part: an unknown field in a condition, a rule that does not fit, a practice
+item whose expected response would be refused. `tasks.shared.defined_types` makes the task type.
+"""
+
+import keyword
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tableqa.core.translation import gettext
+from tasks.shared.form_fields import OPERATORS, When
+
+NAME: Final = "^[a-z][a-z0-9_]{0,39}$"
+SHOWABLE: Final = ("question", "table", "titles", "answers", "context", "history")
+OPTIONED: Final = ("choice", "multi_choice", "rank")
+TYPES: Final = (*OPTIONED, "scale", "number", "cells", "text")
+MOST_FIELDS: Final = 20
+MOST_STEPS: Final = 21
+"""Steps of a scale, which stand in one row."""
+FARTHEST_STEP: Final = 100
+STATISTICS: Final[Mapping[str, Mapping[str, str]]] = {
+    "choice": {
+        "percent": "percent_agreement",
+        "fleiss": "fleiss_kappa",
+        "alpha_nominal": "krippendorff_alpha_nominal",
+        "ac1": "gwet_ac1",
+    },
+    "multi_choice": {
+        "percent": "percent_agreement",
+        "alpha_masi": "krippendorff_alpha_masi",
+        "alpha_jaccard": "krippendorff_alpha_jaccard",
+    },
+    "cells": {"alpha_masi": "cell_sets_masi", "alpha_jaccard": "cell_sets_jaccard"},
+    "scale": {
+        "percent": "percent_agreement",
+        "alpha_ordinal": "krippendorff_alpha_ordinal",
+        "alpha_interval": "krippendorff_alpha_interval",
+    },
+    "number": {
+        "alpha_interval": "krippendorff_alpha_interval",
+        "alpha_ordinal": "krippendorff_alpha_ordinal",
+        "percent": "percent_agreement",
+    },
+    "rank": {
+        "spearman": "mean_spearman",
+        "kendall_w": "kendall_w",
+        "percent": "percent_agreement",
+        "fleiss": "fleiss_kappa",
+        "alpha_nominal": "krippendorff_alpha_nominal",
+    },
+    "text": {},
+}
+"""By type of field: the names of agreement statistics in a definition, with those of `tableqa`."""
+OF_ANSWERS_NOT: Final = ("ac1",)
+"""Statistics that need to know how many options there are, which differs from item to item."""
+RULES: Final[Mapping[str, tuple[str, ...]]] = {
+    "choice": ("majority", "unanimous"),
+    "rank": ("majority", "unanimous"),
+    "scale": ("mean", "gap", "unanimous"),
+    "number": ("mean", "gap", "unanimous"),
+    "multi_choice": ("set_overlap", "unanimous"),
+    "cells": ("set_overlap", "unanimous"),
+    "text": ("each",),
+}
+"""By type of the decided field: the decision rules that fit, the usual one first."""
+FOR_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
+    "options": OPTIONED,
+    "of": OPTIONED,
+    "different_from": ("choice", "multi_choice", "scale"),
+    "min": ("scale", "number"),
+    "max": ("scale", "number"),
+    "anchors": ("scale",),
+    "max_length": ("text",),
+}
+"""Keys of a field that only some types have."""
+PAGE_KEYS: Final = frozenset("acdefghilnpqstuxz?/[] ")
+"""Keys of the annotation page and its table, which no option can have."""
+TAKEN: Final = frozenset(
+    {
+        "id",
+        "question",
+        "answers",
+        "table",
+        "context",
+        "history",
+        "assignment",
+        "base",
+        "revision",
+        "action",
+        "check",
+        "confirmed",
+        "csrfmiddlewaretoken",
+        "flag_note",
+        "ask_text",
+        "skip_reason",
+        "skip_other",
+        "unsure",
+        "program",
+        "proposals",
+        "batch",
+        "source",
+        "example",
+        "annotator",
+        "type",
+        "variant",
+        "version",
+    }
+)
+"""Names that the form of the annotation page or a record of a release has already."""
+CONDITION: Final = re.compile(r"(\w+)\s*(==|!=|<=|>=|<|>|\bcontains\b)\s*(\S.*)")
+AND: Final = re.compile(r"\s(?:and|or|&&|\|\|)\s")
+OPERATOR: Final = re.compile(r"==|!=|<|>|\bcontains\b")
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class DefinitionFault:
+    """One thing that is wrong with a definition: the path of the part, and what to do about it."""
+
+    path: Path
+    message: str
+
+    def __str__(self) -> str:
+        """The path as people write it, counted from 1, and the message: "fields[2].when: …"."""
+        where = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
+        return f"{where.removeprefix('.')}: {self.message}" if where else self.message
+
+
+class BadDefinition(ValueError):
+    """A definition that makes no task type. Carries every fault."""
+
+    def __init__(self, faults: Sequence[DefinitionFault]) -> None:
+        self.faults = list(faults)
+        super().__init__("\n".join(map(str, faults)))
+
+
+def _text(longest: int, description: str) -> dict[str, Any]:
+    words = {"type": "string", "minLength": 1, "maxLength": longest}
+    return {
+        "description": f"{description}, or {{en: …, de: …}}",
+        "type": ["string", "object"],
+        "minLength": 1,
+        "maxLength": longest,
+        "properties": {"en": words, "de": words},
+        "required": ["en"],
+        "additionalProperties": False,
+    }
+
+
+_OPTION: Final[dict[str, Any]] = {
+    "type": ["string", "integer", "object"],
+    "minLength": 1,
+    "maxLength": 80,
+    "description": "A value, or a mapping.",
+    "properties": {
+        "value": {
+            "type": ["string", "integer"],
+            "minLength": 1,
+            "maxLength": 80,
+            "description": "stored value",
+        },
+        "title": _text(120, "text on the page; default: the value"),
+        "help": _text(500, "one sentence below the option"),
+        "key": {"type": ["string", "integer"], "description": "shortcut, one character; default: its number"},
+    },
+    "required": ["value"],
+    "additionalProperties": False,
+}
+_FIELD: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "An input of the form.",
+    "properties": {
+        "name": {"type": "string", "pattern": NAME, "description": "small letters, digits and underscores"},
+        "type": {"enum": list(TYPES)},
+        "label": _text(80, "name of the field, as a noun; default: from the name"),
+        "question": _text(300, "question above the input; default: the label"),
+        "help": _text(500, "a sentence below the question"),
+        "options": {"type": "array", "items": _OPTION, "minItems": 1, "maxItems": 40},
+        "of": {"enum": ["answers"], "description": "the options are the answers of the example"},
+        "min": {"type": "number", "description": "lowest step of a scale (1), or lowest number (no limit)"},
+        "max": {"type": "number", "description": "highest step of a scale (5), or highest number (no limit)"},
+        "anchors": {
+            "type": "object",
+            "description": "texts for steps of the scale",
+            "maxProperties": MOST_STEPS,
+            "additionalProperties": _text(60, "text of the step"),
+        },
+        "max_length": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "default 2000"},
+        "optional": {"type": "boolean", "description": "the field can stay empty"},
+        "when": {"type": "string", "maxLength": 200, "description": "condition, for example: level == hard"},
+        "different_from": {
+            "type": "string",
+            "description": "name of a field above, which must have another value",
+        },
+    },
+    "required": ["name", "type"],
+    "additionalProperties": False,
+}
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "A task type of this project.",
+    "properties": {
+        "title": _text(80, "name of the task type"),
+        "instruction": _text(200, "one imperative line above the question"),
+        "shows": {
+            "type": "array",
+            "items": {"enum": list(SHOWABLE)},
+            "uniqueItems": True,
+            "minItems": 1,
+            "maxItems": len(SHOWABLE),
+            "description": "parts of the example; default: question, table, titles",
+        },
+        "fields": {"type": "array", "items": _FIELD, "minItems": 1, "maxItems": MOST_FIELDS},
+        "overlap": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 50,
+            "description": "people per item; default 3",
+        },
+        "decide": {
+            "type": "object",
+            "description": "decided field and decision rule with its options; default: the first required field",
+            "properties": {
+                "field": {"type": "string"},
+                "rule": {"enum": sorted({rule for rules in RULES.values() for rule in rules})},
+                "most": {"type": "integer"},
+                "more_than": {"type": "number"},
+                "gap": {"type": "number"},
+                "then": {"type": "string"},
+                "least": {"type": "number"},
+                "merge": {"type": "boolean"},
+            },
+            "required": ["field"],
+            "additionalProperties": False,
+        },
+        "agreement": {
+            "type": "object",
+            "description": "per field: agreement statistics; default: the usual ones of each field",
+            "maxProperties": MOST_FIELDS,
+            "additionalProperties": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "maxItems": 10,
+            },
+        },
+        "guidelines": _text(200_000, "guidelines (Markdown)"),
+        "practice": {
+            "type": "array",
+            "maxItems": 50,
+            "description": "examples with the expected response",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "example": {
+                        "type": "object",
+                        "description": "id, question, table and answers",
+                        "properties": {key: {} for key in ("id", "question", "table", "answers")},
+                    },
+                    "expected": {
+                        "type": "object",
+                        "description": "values of the fields",
+                        "maxProperties": MOST_FIELDS,
+                    },
+                    "why": {"type": "string", "maxLength": 2_000, "description": "shown as feedback"},
+                },
+                "required": ["example", "expected", "why"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["title", "instruction", "fields"],
+    "additionalProperties": False,
+}
+
+
+def in_order(value: Any, schema: Mapping[str, Any] = SCHEMA) -> Any:
+    """A definition, or a part of one, with its keys in the order of `SCHEMA`. Databases keep JSON in orders of their own."""
+    if isinstance(value, Mapping):
+        parts = schema.get("properties", {})
+        keys = [*(key for key in parts if key in value), *(key for key in value if key not in parts)]
+        return {key: in_order(value[key], parts.get(key, {})) for key in keys}
+    return [in_order(one, schema.get("items", {})) for one in value] if isinstance(value, list) else value
+
+
+def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ()) -> list[DefinitionFault]:
+    """Everything that is wrong with a definition that fits `SCHEMA`, the practice items aside.
+
+    installed: keys of task types that no definition can take.
+    """
+    found = list(name_faults(name, installed))
+    seen: dict[str, Mapping[str, Any]] = {}
+    for place, field in enumerate(data["fields"]):
+        found += _field(field, ("fields", place), seen)
+        seen.setdefault(field["name"], field)
+    found += _key_clashes(data["fields"])
+    found += _of_answers(data)
+    found += _unseen_cells(data)
+    found += _decide(data, seen)
+    found += _agreement(data.get("agreement", {}), seen)
+    return found
+
+
+def new_faults(data: Mapping[str, Any]) -> list[DefinitionFault]:
+    """What a new definition that has no other faults cannot have, although stored ones keep working with it."""
+    marked = [place for place, field in enumerate(data["fields"]) if field["type"] == "cells"]
+    message = gettext(
+        "The table has one selection, and {name!r} uses it. Remove this field, or make a second task type."
+    )
+    return [
+        DefinitionFault(("fields", place, "type"), message.format(name=data["fields"][marked[0]]["name"]))
+        for place in marked[1:]
+    ]
+
+
+def decided(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The decided field and its rule: as the definition says, else the first required field that has options or steps."""
+    fields = {field["name"]: field for field in data["fields"]}
+    given = data.get("decide", {})
+    always = [field for field in data["fields"] if not field.get("optional") and "when" not in field]
+    usual = next((field for field in always if field["type"] != "text"), always[0] if always else None)
+    name = given.get("field") or (usual["name"] if usual else "")
+    rule = given.get("rule") or (RULES[fields[name]["type"]][0] if name in fields else "")
+    return {**given, "field": name, "rule": rule}
+
+
+def condition(text: str, fields: Mapping[str, Mapping[str, Any]]) -> When | None:
+    """A condition such as "level == hard" on one of `fields`, which have names; None for anything else.
+
+    Its value is the option that is written there, else a text without quotes, or a whole number in its usual form.
+    """
+    matched = CONDITION.fullmatch(text.strip())
+    if matched is None or matched[2] not in OPERATORS:
+        return None
+    options = {value_of(option) for option in fields.get(matched[1], {}).get("options", ())}
+    value = matched[3] if matched[3] in options else matched[3].strip("\"'")
+    is_number = value not in options and re.fullmatch(r"-?\d+", value)
+    return When(matched[1], matched[2], str(int(value)) if is_number else value)
+
+
+def value_of(option: Any) -> str:
+    """The stored value of an option, which may be written without a mapping."""
+    return str(option["value"]) if isinstance(option, Mapping) else str(option)
+
+
+def key_of(option: Any, number: int, *, of_answers: bool) -> str:
+    """The shortcut of the option with this number, from 1. Beside the answers of an example, which have theirs, it is 0."""
+    own = option.get("key") if isinstance(option, Mapping) else None
+    usual = 0 if of_answers else number
+    return str(usual if own is None else own).lower()
+
+
+def statistics_of(field: Mapping[str, Any]) -> Mapping[str, str]:
+    """The statistics that fit a field, as `STATISTICS` has them."""
+    known = STATISTICS[field["type"]]
+    return {name: full for name, full in known.items() if "of" not in field or name not in OF_ANSWERS_NOT}
+
+
+def steps_of(field: Mapping[str, Any]) -> range:
+    """The steps of a scale."""
+    return range(field.get("min", 1), field.get("max", 5) + 1)
+
+
+# -- checks -----------------------------------------------------------------------------------------
+
+
+def name_faults(name: str, installed: Sequence[str]) -> Iterator[DefinitionFault]:
+    """What is wrong with the name of a task type."""
+    if not re.fullmatch(NAME, name):
+        message = gettext("{name!r} is no name of a task type. Use small letters, digits and underscores.")
+        yield DefinitionFault((), message.format(name=name))
+    elif name in installed:
+        message = gettext("Askew has a task type {name!r} already. Choose another name.")
+        yield DefinitionFault((), message.format(name=name))
+
+
+def _field(
+    field: Mapping[str, Any], path: Path, seen: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DefinitionFault]:
+    name, type = field["name"], field["type"]
+    if name in seen:
+        message = gettext("There is a field {name!r} above. Choose another name.")
+        yield DefinitionFault((*path, "name"), message.format(name=name))
+    if name in TAKEN or keyword.iskeyword(name):
+        message = gettext("The name {name!r} is reserved. Choose another name.")
+        yield DefinitionFault((*path, "name"), message.format(name=name))
+    for key, types in FOR_TYPES.items():
+        if key in field and type not in types:
+            message = gettext("A field of type {type} has no `{key}`. Remove it, or use the type {types}.")
+            words = message.format(type=type, key=key, types=gettext(" or ").join(types))
+            yield DefinitionFault((*path, key), words)
+    if type in OPTIONED:
+        yield from _options(field, path)
+    if type == "scale":
+        yield from _scale(field, path)
+    if type == "number" and field.get("min", -math.inf) >= field.get("max", math.inf):
+        yield DefinitionFault((*path, "max"), gettext("`max` must be above `min`. Change one of them."))
+    if "when" in field:
+        yield from _when(field["when"], (*path, "when"), seen)
+    if "different_from" in field and type in FOR_TYPES["different_from"]:
+        yield from _different(field, (*path, "different_from"), seen)
+
+
+def _different(
+    field: Mapping[str, Any], path: Path, seen: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DefinitionFault]:
+    other = field["different_from"]
+    alike = [name for name, one in seen.items() if one["type"] == field["type"]]
+    if other not in alike:
+        message = gettext("No field above is called {name!r} and has the type {type}. Those fields: {names}.")
+        names = ", ".join(alike) or gettext("none")
+        yield DefinitionFault(path, message.format(name=other, type=field["type"], names=names))
+
+
+def _of_answers(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    """Whoever chooses among the answers, or ranks them, has to see them. A rank has no other options."""
+    for place, field in enumerate(data["fields"]):
+        if field["type"] not in OPTIONED or "of" not in field:
+            continue
+        if field["type"] == "rank" and "options" in field:
+            message = gettext("`of` takes the place of `options`. Remove one of them.")
+            yield DefinitionFault(("fields", place, "options"), message)
+        if "answers" not in data.get("shows", ()):
+            message = gettext("Annotators compare the answers, so add `answers` to `shows`.")
+            yield DefinitionFault(("fields", place, "of"), message)
+        for number, option in enumerate(field.get("options", ())):
+            if value_of(option).isdecimal():
+                message = gettext("Numbers stand for the answers. Give the option {value!r} another value.")
+                path: Path = ("fields", place, "options", number)
+                yield DefinitionFault(path, message.format(value=value_of(option)))
+
+
+def _unseen_cells(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
+    """Whoever marks cells has to see the table."""
+    for place, field in enumerate(data["fields"]):
+        if field["type"] == "cells" and "table" not in data.get("shows", ("table",)):
+            message = gettext("Annotators mark cells in the table, so add `table` to `shows`.")
+            yield DefinitionFault(("fields", place, "type"), message)
+
+
+def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
+    options = field.get("options", [] if "of" in field else None)
+    if options is None:
+        message = gettext("A field of type {type} needs `options`, for example: options: [yes, no].")
+        yield DefinitionFault(path, message.format(type=field["type"]))
+        return
+    if len(options) == 1 and "of" not in field:
+        message = gettext("One option is no choice. Add another one.")
+        yield DefinitionFault((*path, "options"), message)
+    values = Counter(map(value_of, options))
+    for place, option in enumerate(options):
+        value = value_of(option)
+        if values[value] > 1 and value in map(value_of, options[:place]):
+            message = gettext("The option {value!r} appears twice. Remove one.")
+            yield DefinitionFault((*path, "options", place), message.format(value=value))
+        if value != value.strip():
+            message = gettext("The option {value!r} begins or ends with a space. Remove it.")
+            yield DefinitionFault((*path, "options", place), message.format(value=value))
+        if isinstance(option, Mapping) and "key" in option:
+            key = str(option["key"]).lower()
+            if len(key) != 1 or key in PAGE_KEYS:
+                message = gettext("The key {key!r} cannot be used. Use a digit, or one of: {free}.")
+                free = " ".join(letter for letter in "bjkmorvwy" if letter not in PAGE_KEYS)
+                yield DefinitionFault((*path, "options", place, "key"), message.format(key=key, free=free))
+
+
+def _key_clashes(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFault]:
+    """Two options of one field with one key. Options of different fields may share one: the open question takes it."""
+    for place, field in enumerate(fields):
+        if field["type"] == "rank":
+            continue
+        of_answers = "of" in field
+        answer = gettext("an answer")
+        first: dict[str, str] = {str(number): answer for number in range(1, 10) if of_answers}
+        for number, option in enumerate(field.get("options", ()), start=1):
+            key = key_of(option, number, of_answers=of_answers)
+            if key in first:
+                message = gettext(
+                    "The options {one!r} and {other!r} have the same key {key!r}. Set another `key`."
+                )
+                words = message.format(one=first[key], other=value_of(option), key=key)
+                yield DefinitionFault(("fields", place, "options", number - 1), words)
+            first.setdefault(key, value_of(option))
+
+
+def _scale(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
+    for key in ("min", "max"):
+        if not isinstance(field.get(key, 1), int) or abs(field.get(key, 1)) > FARTHEST_STEP:
+            message = gettext(
+                "The ends of a scale are whole numbers from {low} to {high}. For others, use the type number."
+            )
+            words = message.format(low=-FARTHEST_STEP, high=FARTHEST_STEP)
+            yield DefinitionFault((*path, key), words)
+            return
+    steps = steps_of(field)
+    if not 2 <= len(steps) <= MOST_STEPS:
+        message = gettext(
+            "A scale has 2 to {most} steps; from {low} to {high} there are {number}. Change min or max."
+        )
+        words = message.format(most=MOST_STEPS, low=steps.start, high=steps.stop - 1, number=len(steps))
+        yield DefinitionFault((*path, "max" if "max" in field else "min"), words)
+    for key in field.get("anchors", {}):
+        if str(key) not in map(str, steps):
+            message = gettext("The scale has no step {key}. Its steps: {low} to {high}.")
+            words = message.format(key=key, low=steps.start, high=steps.stop - 1)
+            yield DefinitionFault((*path, "anchors", key), words)
+
+
+def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Iterator[DefinitionFault]:
+    when = condition(text, seen)
+    if when is None:
+        message = gettext(
+            "This is no condition. Write a field, one of {operators}, and a value: level == hard."
+        )
+        yield DefinitionFault(path, message.format(operators=", ".join(OPERATORS)))
+        return
+    options = [value_of(option) for option in seen.get(when.field, {}).get("options", ())]
+    joined = None if str(when.value) in options else AND.search(text)
+    if joined and OPERATOR.search(text, joined.end()):  # a second condition
+        message = gettext("A field has one condition. Remove the second one.")
+        yield DefinitionFault(path, message)
+        return
+    if when.field not in seen:
+        message = gettext("No field above is called {name!r}. Fields above: {names}.")
+        names = ", ".join(seen) or gettext("none")
+        yield DefinitionFault(path, message.format(name=when.field, names=names))
+        return
+    field = seen[when.field]
+    many = field["type"] == "multi_choice"
+    if field["type"] not in ("choice", "multi_choice", "scale"):
+        message = gettext("A condition needs a choice, multi_choice or scale; {name!r} is of type {type}.")
+        yield DefinitionFault(path, message.format(name=when.field, type=field["type"]))
+    elif (when.operator == "contains") != many or (
+        field["type"] == "choice" and when.operator not in ("==", "!=")
+    ):
+        wanted = {"choice": "== or !=", "multi_choice": "contains", "scale": "==, !=, <, <=, > or >="}
+        message = gettext("With {name!r}, which is of type {type}, use {wanted}.")
+        words = message.format(name=when.field, type=field["type"], wanted=wanted[field["type"]])
+        yield DefinitionFault(path, words)
+    else:
+        values = [str(step) for step in steps_of(field)] if field["type"] == "scale" else None
+        values = values or [value_of(option) for option in field.get("options", ())]
+        is_answer = "of" in field and re.fullmatch("[1-9][0-9]*", str(when.value)) is not None
+        if str(when.value) not in values and not is_answer:
+            message = gettext("{name!r} has no value {value!r}. Available: {values}.")
+            words = message.format(name=when.field, value=str(when.value), values=", ".join(values))
+            yield DefinitionFault(path, words)
+
+
+def _decide(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> Iterator[DefinitionFault]:
+    path: Path = ("decide",)
+    said = decided(data)
+    name = said["field"]
+    if not name:
+        message = gettext("Every field is optional or has a condition. Make one field required.")
+        yield DefinitionFault(("fields",), message)
+        return
+    if name not in fields:
+        message = gettext("There is no field {name!r}. Fields: {names}.")
+        words = message.format(name=name, names=", ".join(fields))
+        yield DefinitionFault((*path, "field"), words)
+        return
+    field = fields[name]
+    if field.get("optional") or "when" in field:
+        message = gettext(
+            "{name!r} can stay empty, so it cannot decide an item. Choose a required field without `when`."
+        )
+        yield DefinitionFault((*path, "field"), message.format(name=name))
+    if said["rule"] not in RULES[field["type"]]:
+        message = gettext("The rule {rule} does not fit a field of type {type}. These fit: {rules}.")
+        words = message.format(rule=said["rule"], type=field["type"], rules=", ".join(RULES[field["type"]]))
+        yield DefinitionFault((*path, "rule"), words)
+
+
+def _agreement(
+    given: Mapping[str, Sequence[str]], fields: Mapping[str, Mapping[str, Any]]
+) -> Iterator[DefinitionFault]:
+    for name, statistics in given.items():
+        if name not in fields:
+            message = gettext("There is no field {name!r}. Fields: {names}.")
+            words = message.format(name=name, names=", ".join(fields))
+            yield DefinitionFault(("agreement", name), words)
+            continue
+        type = fields[name]["type"]
+        known = statistics_of(fields[name])
+        if not known:
+            message = gettext("No agreement is computed for a field of type {type}. Remove it.")
+            yield DefinitionFault(("agreement", name), message.format(type=type))
+            continue
+        for place, statistic in enumerate(statistics):
+            if statistic not in known:
+                message = gettext("{statistic!r} does not fit a field of type {type}. These fit: {known}.")
+                words = message.format(statistic=statistic, type=type, known=", ".join(known))
+                yield DefinitionFault(("agreement", name, place), words)
