@@ -14,7 +14,7 @@ def main() -> None:
         from django.db import OperationalError, ProgrammingError
         from django.db.migrations.exceptions import MigrationSchemaMissing
 
-        from annotation.database import SILENT
+        from annotation.platform.database import SILENT
     except ImportError:
         sys.exit("manage.py: Django is not installed for this Python. Use ./run manage.")
     try:

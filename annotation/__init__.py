@@ -1,1 +1,1 @@
-"""The platform: people, projects, batches, items, annotations, decisions, releases. The only room with a database."""
+"""The platform: people, projects, batches, items, annotations, decisions, releases. The only package with a database."""

@@ -17,11 +17,11 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from annotation import access
+from annotation.access import authorization
+from annotation.access.roles import Role
+from annotation.accounts import sign_up
 from annotation.models import Membership, Person
-from annotation.people import accounts
-from annotation.roles import Role
-from annotation.views import people
+from annotation.web.views import own_account
 
 LEFT_OUT: Final = frozenset({"crowdentry"})
 SECRET: Final = frozenset({"password", "token_hash"})
@@ -44,16 +44,16 @@ class Site(admin.AdminSite):
         if not request.user.is_authenticated:
             return False
         if not request.user.is_administrator:
-            raise Http404(access.NOT_HERE)
+            raise Http404(authorization.NOT_HERE)
         return True
 
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:  # type: ignore[override]
         if request.user.is_authenticated and not self.has_permission(request):
-            raise Http404(access.NOT_HERE)
+            raise Http404(authorization.NOT_HERE)
         return redirect_to_login(request.GET.get("next") or "/", login_url="sign_in")
 
     def logout(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:  # type: ignore[override]
-        return people.sign_out(request)
+        return own_account.sign_out(request)
 
     def password_change(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:  # type: ignore[override]
         return redirect("account")
@@ -109,12 +109,12 @@ class PersonAdmin(Looking):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         by = request.user
         assert isinstance(by, Person), "the site lets nobody else in"  # nosec
-        accounts.rename(person=obj, name=obj.name, email=obj.email, by=by, now=timezone.now())
+        sign_up.rename(person=obj, name=obj.name, email=obj.email, by=by, now=timezone.now())
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         """Django's own log, without the name: it stays when the person's data are erased."""
         return LogEntry.objects.create(
-            user_id=access.actor(request).person.pk,
+            user_id=authorization.actor(request).person.pk,
             content_type=ContentType.objects.get_for_model(Person),
             object_id=str(obj.pk),
             object_repr=f"account {obj.pk}",
@@ -125,7 +125,7 @@ class PersonAdmin(Looking):
 
 def _judges(request: HttpRequest) -> bool:
     """Whether the administrator annotates or adjudicates anywhere: own involvement beats every role."""
-    rows = Membership.objects.filter(person=access.actor(request).person, removed_at__isnull=True)
+    rows = Membership.objects.filter(person=authorization.actor(request).person, removed_at__isnull=True)
     return any(
         role in (Role.ANNOTATOR, Role.ADJUDICATOR)
         for roles in rows.values_list("roles", flat=True)

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core import checks
 from django.utils import translation
 
-from annotation import mo_files, words
+from annotation.platform import display_text, mo_files
 from tableqa.core import translation as core_translation
 
 
@@ -19,8 +19,8 @@ class AnnotationConfig(AppConfig):
         core_translation.use(
             translation.gettext,
             translation.ngettext,
-            words.number,
-            words.load_messages,
+            display_text.number,
+            display_text.load_messages,
             lambda: translation.get_language() or "en",
         )
 

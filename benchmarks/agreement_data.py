@@ -29,7 +29,7 @@ def main(units: int, raters: int = 3) -> None:
     from django.db import connection
 
     from annotation.models import Annotation, Assignment
-    from annotation.quality import agreement
+    from annotation.quality import agreement_report
 
     call_command("migrate", verbosity=0)
     batch = _batch()
@@ -49,7 +49,7 @@ def main(units: int, raters: int = 3) -> None:
         cursor.execute(bare)
         _said("floor: the bare join and groups", began, busy, pid)
     began, busy, own = time.perf_counter(), _cpu(pid), time.process_time()
-    found = agreement.of_batch(batch)
+    found = agreement_report.of_batch(batch)
     _said("all figures of the batch, each with its interval", began, busy, pid, time.process_time() - own)
     for figure in found:
         print(f"  {figure.statistic:<30}{figure.value:.6f} [{figure.low:.6f}, {figure.high:.6f}]")
@@ -57,40 +57,43 @@ def main(units: int, raters: int = 3) -> None:
 
 def _batch() -> Any:
     """Create an open batch with one submitted item, in a project with PEOPLE annotators."""
-    from annotation import access
-    from annotation.journeys import annotating, assigning, importing, setting_up
+    from annotation.access import authorization
+    from annotation.access.roles import Role
+    from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.roles import Role
-    from annotation.work import queue
+    from annotation.queue import reservations
+    from annotation.workflow import assignments, batches, projects
     from tasks.contract import task_type
 
     manager = Person.objects.create_person("Manager", "manager@example.org")
-    project = setting_up.create_project(slug="many", name="Many", manager=manager, now=NOW)
+    project = projects.create_project(slug="many", name="Many", manager=manager, now=NOW)
     path = Path(os.environ["ASKEW_DATA_DIR"]) / "questions-dev.jsonl"
     table = {"header": ["year", "points"], "rows": [[str(1990 + row), str(3 * row)] for row in range(8)]}
     example = {"id": "q-0", "question": "How many points in 1991?", "answers": ["3"], "table": table}
     path.write_text(json.dumps(example) + "\n", encoding="utf-8")
-    source = importing.import_examples(project=project, reader="jsonl", path=path, now=NOW, by=manager).source
+    source = example_import.import_examples(
+        project=project, reader="jsonl", path=path, now=NOW, by=manager
+    ).source
     people = [Person.objects.create_person(f"Annotator {n}") for n in range(PEOPLE)]
     for person in people:
-        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=manager, now=NOW)
-    batch = assigning.plan_batch(
+        projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=manager, now=NOW)
+    batch = batches.plan_batch(
         project=project,
         name="labels",
         task=task_type("question_type"),
-        sample=assigning.Sample(sources=[source]),
+        sample=batches.Sample(sources=[source]),
         terms={"overlap": 1},
         by=manager,
         now=NOW,
     )
-    assigning.open_batch(batch=batch, by=manager, now=NOW)
+    batches.open_batch(batch=batch, by=manager, now=NOW)
     batch.refresh_from_db()
-    lease = queue.next_assignment(batch=batch, person=people[0], now=NOW)
+    lease = reservations.next_assignment(batch=batch, person=people[0], now=NOW)
     assert lease is not None  # nosec B101
-    assignment = access.assignment(access.Actor(people[0]), lease.public_id)
+    assignment = authorization.assignment(authorization.Actor(people[0]), lease.public_id)
     base, label = assignment.item.example.table_digest, {"label": LABELS[0]}
     response = {"type": "question_type", "variant": "", "version": batch.version, "base": base, "data": label}
-    annotating.submit(assignment=assignment, response=response, now=NOW)
+    assignments.submit(assignment=assignment, response=response, now=NOW)
     return batch
 
 
@@ -111,7 +114,7 @@ def _fill(batch: Any, units: int, raters: int) -> None:
     from django.db import connection
 
     from annotation.models import Annotation, Assignment, Event, Example, Item, Person, Place
-    from annotation.work.submissions import fingerprint
+    from annotation.queue.submissions import fingerprint
 
     people = list(
         Person.objects.filter(name__startswith="Annotator").order_by("pk").values_list("pk", flat=True)

@@ -125,9 +125,10 @@ def study(*, people: int, items: int, overlap: int, seed: int) -> Result:
 
 
 def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list[Rater]]:
-    from annotation.journeys import assigning, importing, setting_up
+    from annotation.access.roles import Role
+    from annotation.imports import example_import
     from annotation.models import Batch, Person
-    from annotation.roles import Role
+    from annotation.workflow import batches, projects
     from tableqa import Example, Table
     from tableqa.readers import READERS
     from tasks.contract import task_type
@@ -156,9 +157,9 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
             yield Path(path)
 
     manager = Person.objects.create_person("Manager")
-    project = setting_up.create_project(slug=f"study-{seed}", name="A study", manager=manager, now=NOON)
+    project = projects.create_project(slug=f"study-{seed}", name="A study", manager=manager, now=NOON)
     with patch.dict(READERS, {"written": Written()}):
-        source = importing.import_examples(
+        source = example_import.import_examples(
             project=project, reader="written", path=Path(__file__), name="answers", now=NOON
         ).source
     right = {id: {name: rng.choices(STEPS, TRUTH)[0] for name in DIMENSIONS} for id in ids}
@@ -167,15 +168,15 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
         person = Person.objects.create_person(
             f"Simulated {number + 1}", is_simulated=True, pk=FIRST_KEY + number
         )
-        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=NOON)
+        projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=NOON)
         skill = LEAST + (MOST - LEAST) * number / max(1, people - 1)
         says = {id: {name: _said(right[id][name], skill, rng) for name in DIMENSIONS} for id in ids}
         crew.append(Rater(person, skill, says))
-    batch = assigning.plan_batch(
+    batch = batches.plan_batch(
         project=project,
         name="Ratings",
         task=task_type("answer_rating"),
-        sample=assigning.Sample(sources=[source], seed=seed),
+        sample=batches.Sample(sources=[source], seed=seed),
         terms={"overlap": overlap, "resolve": {"rule": "gap", "gap": GAP, "most": overlap + 1}},
         by=manager,
         now=NOON,
@@ -183,7 +184,7 @@ def _made(people: int, items: int, overlap: int, seed: int) -> tuple[Batch, list
     # Who gets what is drawn from the keys of batch and person.
     Batch.objects.filter(pk=batch.pk).update(public_id=f"study{seed}")
     batch.refresh_from_db()
-    assigning.open_batch(batch=batch, by=manager, now=NOON)
+    batches.open_batch(batch=batch, by=manager, now=NOON)
     batch.refresh_from_db()
     return batch, crew
 
@@ -197,7 +198,7 @@ def _said(right: int, skill: float, rng: random.Random) -> int:
 
 def _work(batch: Batch, crew: Sequence[Rater], rng: random.Random) -> None:
     """Turn by turn, until nobody is away and nobody finds anything any more."""
-    from annotation.journeys import adjudicating
+    from annotation.workflow import adjudication
 
     tick = 0
     while True:
@@ -208,7 +209,7 @@ def _work(batch: Batch, crew: Sequence[Rater], rng: random.Random) -> None:
             _turn(batch, rng.choice(here), rng, tick, now)
         if tick % 50 == 0 or not here:
             # Places come to items whose responses are far apart: whoever had found nothing looks again.
-            if adjudicating.resolve_due(now=now + timedelta(minutes=2), limit=1_000):
+            if adjudication.resolve_due(now=now + timedelta(minutes=2), limit=1_000):
                 for one in crew:
                     one.done = False
             elif all(one.done for one in crew):
@@ -216,26 +217,26 @@ def _work(batch: Batch, crew: Sequence[Rater], rng: random.Random) -> None:
 
 
 def _turn(batch: Batch, one: Rater, rng: random.Random, tick: int, now: datetime) -> None:
-    from annotation.journeys import annotating
     from annotation.models import Assignment
-    from annotation.work import queue
+    from annotation.queue import reservations
+    from annotation.workflow import assignments
 
     if one.left:
         _come_back(one, now)
         return
-    found = queue.next_assignment(batch=batch, person=one.person, now=now)
+    found = reservations.next_assignment(batch=batch, person=one.person, now=now)
     if found is None:
         one.done = True
         return
     if rng.random() < 0.5:
         # The page fetches the item after this one beforehand.
-        queue.next_assignment(batch=batch, person=one.person, holding=[found.public_id], now=now)
+        reservations.next_assignment(batch=batch, person=one.person, holding=[found.public_id], now=now)
     mine, chance = _loaded(one.person, found.public_id), rng.random()
     if chance < SKIPS:
-        annotating.skip(assignment=mine, reason="unclear", now=now)
+        assignments.skip(assignment=mine, reason="unclear", now=now)
         one.turns["skipped"] += 1
     elif chance < SKIPS + GIVES_BACK:
-        annotating.give_back(assignment=mine, now=now)
+        assignments.give_back(assignment=mine, now=now)
         one.turns["given back"] += 1
     elif chance < SKIPS + GIVES_BACK + LEAVES:
         held = Assignment.objects.filter(batch=batch, person=one.person, state="leased")
@@ -245,29 +246,29 @@ def _turn(batch: Batch, one: Rater, rng: random.Random, tick: int, now: datetime
         held.update(leased_until=NOON - timedelta(days=3650))
         one.turns["disconnected"] += 1
     else:
-        annotation = annotating.submit(assignment=mine, response=_response(one, mine), now=now)
+        annotation = assignments.submit(assignment=mine, response=_response(one, mine), now=now)
         one.turns["submitted"] += 1
         if rng.random() < RETRIES:
             again = _loaded(one.person, mine.public_id)
-            same = annotating.submit(assignment=again, response=_response(one, again), now=now)
+            same = assignments.submit(assignment=again, response=_response(one, again), now=now)
             assert same.pk == annotation.pk, "a retry makes no second annotation"
             one.turns["retried"] += 1
         if rng.random() < UNDOES:
-            annotating.undo(annotation=annotation, now=now)
+            assignments.undo(annotation=annotation, now=now)
             again = _loaded(one.person, mine.public_id)
-            annotating.submit(assignment=again, response=_response(one, again), now=now)
+            assignments.submit(assignment=again, response=_response(one, again), now=now)
             one.turns["undone"] += 1
 
 
 def _come_back(one: Rater, now: datetime) -> None:
     """Whoever comes back sends off what they had on the screen: kept where the place is free, else refused."""
-    from annotation.journeys import annotating
-    from annotation.refusals import Refused
+    from annotation.platform.refusals import Refused
+    from annotation.workflow import assignments
 
     for public_id in one.left:
         mine = _loaded(one.person, public_id)
         try:
-            annotating.submit(assignment=mine, response=_response(one, mine), now=now)
+            assignments.submit(assignment=mine, response=_response(one, mine), now=now)
             one.turns["submitted late"] += 1
         except Refused as refused:
             if refused.code not in ("place_taken", "decided"):
@@ -277,9 +278,9 @@ def _come_back(one: Rater, now: datetime) -> None:
 
 
 def _loaded(person: Person, public_id: str) -> Assignment:
-    from annotation import access
+    from annotation.access import authorization
 
-    return access.assignment(access.Actor(person), public_id)
+    return authorization.assignment(authorization.Actor(person), public_id)
 
 
 def _response(one: Rater, assignment: Assignment) -> dict[str, Any]:
@@ -295,9 +296,9 @@ def _response(one: Rater, assignment: Assignment) -> dict[str, Any]:
 def _looked_at(batch: Batch, crew: Sequence[Rater], overlap: int, seconds: float) -> Result:
     from django.db.models import Q
 
-    from annotation import doctor
+    from annotation.management import doctor
     from annotation.models import Item, Place
-    from annotation.work import accounting
+    from annotation.queue import workload
 
     wrong = list(doctor.findings())
     items = Item.objects.filter(batch=batch)
@@ -311,11 +312,11 @@ def _looked_at(batch: Batch, crew: Sequence[Rater], overlap: int, seconds: float
     settled = Q(decision__isnull=False) | Q(adjudication__isnull=False)
     if undecided := items.exclude(settled).count():
         wrong.append(f"{undecided} items are neither decided nor wait for an adjudicator")
-    found = accounting.accounts([batch])
+    found = workload.accounts([batch])
     if bad_accounts := [key for key, account in found.items() if not account.balances]:
         wrong.append(f"{len(bad_accounts)} accounts do not balance")
     turns = sum((one.turns for one in crew), Counter[str]())
-    whole = accounting.total(found.values())
+    whole = workload.total(found.values())
     if whole.submitted != turns["submitted"] + turns["submitted late"]:
         wrong.append(f"{whole.submitted} are accounted as submitted; people submitted {turns}")
     rho = _rho(batch, crew)
@@ -359,7 +360,7 @@ def _rho(batch: Batch, crew: Sequence[Rater]) -> float:
 
 def _figures(batch: Batch, crew: Sequence[Rater], overlap: int) -> list[Figure]:
     """What the batch page says of agreement, beside the truth."""
-    from annotation.quality import agreement
+    from annotation.quality import agreement_report
 
     task = batch.task()
     drawn = (
@@ -367,9 +368,9 @@ def _figures(batch: Batch, crew: Sequence[Rater], overlap: int) -> list[Figure]:
         for item, number, raters in _drawn(crew, overlap)
         for one in raters
     )
-    truths = {(f.measure, f.statistic): f.value for f in agreement.figures(task, drawn)}
+    truths = {(f.measure, f.statistic): f.value for f in agreement_report.figures(task, drawn)}
     found = []
-    for figure in agreement.of_batch(batch):
+    for figure in agreement_report.of_batch(batch):
         truth = truths[figure.measure, figure.statistic]
         numbers = (figure.value, figure.low, figure.high, truth)
         name = f"{figure.measure} {figure.statistic}"

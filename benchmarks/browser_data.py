@@ -37,7 +37,7 @@ def main(data: Path) -> dict[str, Any]:
     from django.core.management import call_command
     from django.test import Client
 
-    from annotation.journeys import importing
+    from annotation.imports import example_import
     from tasks.contract import task_types
     from tests.annotation.cast import NOON, make_world
 
@@ -51,7 +51,7 @@ def main(data: Path) -> dict[str, Any]:
                 kinds[f"{task.key} {variant}".strip()] = f"/batches/{batch.public_id}/annotate/"
         for number, (size, lines) in enumerate(tables(data).items()):
             path = _written(Path(folder) / size, number, lines)
-            found = importing.import_examples(project=world.project, reader="wtq", path=path, now=NOON)
+            found = example_import.import_examples(project=world.project, reader="wtq", path=path, now=NOON)
             for mode, (kind, variant) in MODES.items():
                 batch = world.batch(kind, variant=variant, sources=[found.source], overlap=1)
                 grids[f"{size}, {mode}"] = f"/batches/{batch.public_id}/annotate/"
@@ -86,7 +86,7 @@ def over_items(
     from contextlib import nullcontext
     from unittest.mock import patch
 
-    from annotation.journeys import importing
+    from annotation.imports import example_import
     from tasks.contract import Prepared, Preparing
     from tests.annotation.cast import NOON, ReaderOf
 
@@ -94,7 +94,7 @@ def over_items(
     reader = ReaderOf(*(item.example for item in items.values()))
     name = name or f"{task.key} {variant}"
     with patch.dict("tableqa.readers.READERS", {"written": reader}):
-        source = importing.import_examples(
+        source = example_import.import_examples(
             project=world.project, reader="written", path=Path(__file__), name=name, now=NOON
         ).source
     settings = dict(next(iter(items.values())).settings)

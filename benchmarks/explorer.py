@@ -226,10 +226,10 @@ def _act(world: dict[str, Any], number: int) -> None:
     """Print how long it takes to exclude as many items at once as one action may have, and to undo it."""
     from django.utils import timezone
 
-    from annotation import jobs
-    from annotation.access import Actor
-    from annotation.explorer import acting, querysets
-    from annotation.explorer.actions import MOST_ITEMS
+    from annotation.access.authorization import Actor
+    from annotation.background import jobs
+    from annotation.explorer import item_actions, querysets
+    from annotation.explorer.action_rules import MOST_ITEMS
     from annotation.explorer.selection import parse
     from annotation.models import ItemAction
 
@@ -237,12 +237,12 @@ def _act(world: dict[str, Any], number: int) -> None:
     items = querysets.matching(who, parse({"state": ["open"]}))
     keys = list(querysets.ordered(items, "").values_list("pk", flat=True)[:MOST_ITEMS])
     began = time.perf_counter()
-    job = acting.start(who, "exclude", keys, note="Torn table", now=timezone.now())
+    job = item_actions.start(who, "exclude", keys, note="Torn table", now=timezone.now())
     asked = time.perf_counter()
     assert jobs.run(job.pk) == "done", "the items could not be excluded"
     acted = time.perf_counter()
     action = ItemAction.objects.get()
-    undo = acting.start_undo(who, action, now=timezone.now())
+    undo = item_actions.start_undo(who, action, now=timezone.now())
     assert jobs.run(undo.pk) == "done", "the action could not be undone"
     ended = time.perf_counter()
     count = action.changes.count()

@@ -183,9 +183,10 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
     from django.core.management import call_command
     from django.db import connection
 
-    from annotation.journeys import assigning, importing, labelled_elsewhere, setting_up
+    from annotation.access.roles import Role
+    from annotation.imports import example_import, label_import
     from annotation.models import Person
-    from annotation.roles import Role
+    from annotation.workflow import batches, projects
     from benchmarks.loop_data import _signed_in
     from tasks.contract import task_type
 
@@ -193,10 +194,8 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
     questions, labels = folder / "questions-dev.jsonl", folder / "labels.csv"
     _write(questions, labels, number)
     mara = Person.objects.create_person("Mara", "mara@example.org")
-    project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
-    setting_up.add_member(
-        project=project, person=mara, roles=[Role.MANAGER, Role.RESEARCHER], by=mara, now=NOW
-    )
+    project = projects.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
+    projects.add_member(project=project, person=mara, roles=[Role.MANAGER, Role.RESEARCHER], by=mara, now=NOW)
     floor = _floor(connection, questions, labels)
     before, steps = _of_process("self", "VmHWM"), []
 
@@ -209,7 +208,9 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
 
     done = timed(
         "questions, tables",
-        lambda: importing.import_examples(project=project, reader="jsonl", path=questions, now=NOW, by=mara),
+        lambda: example_import.import_examples(
+            project=project, reader="jsonl", path=questions, now=NOW, by=mara
+        ),
     )
     examples = _of_process("self", "VmHWM") - before
     task = task_type("question_type")
@@ -223,11 +224,11 @@ def _in(number: int, folder: Path) -> dict[str, Any]:
     }
     batch = timed(
         "batch planned",
-        lambda: assigning.plan_batch(sample=assigning.Sample(sources=[done.source]), **planned),
+        lambda: batches.plan_batch(sample=batches.Sample(sources=[done.source]), **planned),
     )
-    timed("batch opened", lambda: assigning.open_batch(batch=batch, by=mara, now=NOW))
+    timed("batch opened", lambda: batches.open_batch(batch=batch, by=mara, now=NOW))
     batch.refresh_from_db()
-    timed("labels", lambda: labelled_elsewhere.write(batch=batch, path=labels, by=mara, now=NOW))
+    timed("labels", lambda: label_import.write(batch=batch, path=labels, by=mara, now=NOW))
     memory = _of_process("self", "VmHWM") - before
     print(f"memory grew by {examples:.0f} MB for questions and tables, by {memory:.0f} MB for all of it")
     return {"in": sum(steps), "floor": floor, "memory": memory, "manager": _signed_in(mara)}
@@ -270,8 +271,8 @@ def _decided(number: int, folder: Path) -> dict[str, Any]:
     """What the worker decides of single labels, written at once."""
     from django.db import transaction
 
-    from annotation import bulk
     from annotation.models import Annotation, Batch, Decision, Event, Item, Outcome
+    from annotation.platform import bulk_rows
     from tasks.contract import Accepted
 
     batch = Batch.objects.get()
@@ -288,10 +289,10 @@ def _decided(number: int, folder: Path) -> dict[str, Any]:
             sys.exit("A single label does not decide: this measures nothing.")
         with transaction.atomic():
             events, decisions, outcomes = (
-                bulk.keys(model, len(rows)) for model in (Event, Decision, Outcome)
+                bulk_rows.keys(model, len(rows)) for model in (Event, Decision, Outcome)
             )
             happened = ["id", "project_id", "thing", "thing_id", "after", "at"]
-            bulk.insert(
+            bulk_rows.insert(
                 Event,
                 happened,
                 (
@@ -299,7 +300,7 @@ def _decided(number: int, folder: Path) -> dict[str, Any]:
                     for event, key in zip(events, decisions, strict=True)
                 ),
             )
-            bulk.insert(
+            bulk_rows.insert(
                 Decision,
                 ["id", "item_id", "kind", "reason", "made_at", "event_id"],
                 (
@@ -307,7 +308,7 @@ def _decided(number: int, folder: Path) -> dict[str, Any]:
                     for key, event, (_, item, _), one in zip(decisions, events, rows, resolved, strict=True)
                 ),
             )
-            bulk.insert(
+            bulk_rows.insert(
                 Outcome,
                 ["id", "decision_id", "number", "response"],
                 (
@@ -315,7 +316,7 @@ def _decided(number: int, folder: Path) -> dict[str, Any]:
                     for key, decision, (_, _, response) in zip(outcomes, decisions, rows, strict=True)
                 ),
             )
-            bulk.insert(
+            bulk_rows.insert(
                 Outcome.annotations.through,
                 ["outcome_id", "annotation_id"],
                 ((key, pk) for key, (pk, _, _) in zip(outcomes, rows, strict=True)),

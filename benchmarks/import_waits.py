@@ -90,16 +90,16 @@ def _prepare(kind: str, number: int, folder: Path) -> dict[str, Any]:
     """A project with a batch to annotate, and a file to import."""
     from django.core.management import call_command
 
-    from annotation.journeys import setting_up
+    from annotation.access.roles import Role
     from annotation.models import Batch, Person
-    from annotation.roles import Role
+    from annotation.workflow import projects
 
     call_command("migrate", verbosity=0)
     mara = Person.objects.create_person("Mara", "mara@example.org")
-    project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
+    project = projects.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
     for name in ("ada", "bo"):
         person = Person.objects.create_person(name, f"{name}@example.org")
-        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=NOW)
+        projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=NOW)
     _batch(project, mara, folder, "annotated", 5_000)
     if kind == "labels":
         _batch(project, mara, folder, "labelled", number)
@@ -140,7 +140,8 @@ def _prepare(kind: str, number: int, folder: Path) -> dict[str, Any]:
 
 
 def _batch(project: Any, by: Any, folder: Path, name: str, number: int, size: int | None = None) -> None:
-    from annotation.journeys import assigning, importing
+    from annotation.imports import example_import
+    from annotation.workflow import batches
     from tasks.contract import task_type
 
     path = folder / f"{name}.jsonl"
@@ -148,28 +149,27 @@ def _batch(project: Any, by: Any, folder: Path, name: str, number: int, size: in
     path.write_text(
         "".join(json.dumps({"id": f"{name}-{at}", **example}) + "\n" for at in range(number)), "utf-8"
     )
-    source = importing.import_examples(project=project, reader="jsonl", path=path, now=NOW, by=by).source
-    batch = assigning.plan_batch(
+    source = example_import.import_examples(project=project, reader="jsonl", path=path, now=NOW, by=by).source
+    batch = batches.plan_batch(
         project=project,
         task=task_type("question_type"),
         name=name,
-        sample=assigning.Sample(sources=[source], size=size),
+        sample=batches.Sample(sources=[source], size=size),
         by=by,
         now=NOW,
     )
-    assigning.open_batch(batch=batch, by=by, now=NOW)
+    batches.open_batch(batch=batch, by=by, now=NOW)
 
 
 def _import(kind: str, number: int, folder: Path) -> dict[str, Any]:
     """Import the file, and measure its transactions."""
     from django.db import transaction
 
-    from annotation import uploads
-    from annotation.journeys import labelled_elsewhere
+    from annotation.background import uploads
+    from annotation.imports import label_import, response_import
+    from annotation.imports.field_mapping import ImportMapping
     from annotation.models import Batch, Project
     from annotation.quality import gold_files
-    from annotation.transfer import responses
-    from annotation.transfer.mapping import ImportMapping
     from tableqa.readers.gold_answers import read_gold
 
     longest: tuple[float, float] = (0.0, 0.0)
@@ -193,14 +193,16 @@ def _import(kind: str, number: int, folder: Path) -> dict[str, Any]:
     atomic.__enter__, atomic.__exit__ = entered, left
     if kind == "labels":
         batch = Batch.objects.get(name="labelled")
-        labelled_elsewhere.write(batch=batch, path=folder / "labels.csv", by=None, now=NOW)
+        label_import.write(batch=batch, path=folder / "labels.csv", by=None, now=NOW)
     elif kind == "gold":
         batch = Batch.objects.get(name="asked")
         with uploads.local_input(folder / "gold.csv", read_gold) as file:
             gold_files.write(batch=batch, file=file, by=None, now=NOW)
     else:
         path, mapping = folder / "export.json", ImportMapping()
-        responses.write(project=project, path=path, tool="label_studio", mapping=mapping, by=None, now=NOW)
+        response_import.write(
+            project=project, path=path, tool="label_studio", mapping=mapping, by=None, now=NOW
+        )
     return {
         "import": time.perf_counter() - began,
         "import_cpu": time.process_time() - busy,
@@ -214,10 +216,10 @@ def _submit(kind: str, number: int, folder: Path) -> dict[str, Any]:
     from django.db import OperationalError
     from django.utils import timezone
 
-    from annotation import access
-    from annotation.journeys import annotating
+    from annotation.access import authorization
     from annotation.models import Batch, Person
-    from annotation.work import queue
+    from annotation.queue import reservations
+    from annotation.workflow import assignments
 
     def until_free(act: Callable[[], Any]) -> Any:
         """Begin again where the database was locked for longer than its timeout: that is part of the wait."""
@@ -236,11 +238,11 @@ def _submit(kind: str, number: int, folder: Path) -> dict[str, Any]:
     while importing.poll() is None:
         began = time.perf_counter()
         leased = until_free(
-            lambda: queue.next_assignment(batch=batch, person=person, holding=[], now=timezone.now())
+            lambda: reservations.next_assignment(batch=batch, person=person, holding=[], now=timezone.now())
         )
         if leased is None:
             sys.exit("There are no items left to submit.")
-        assignment = access.assignment(access.Actor(person), leased.public_id)
+        assignment = authorization.assignment(authorization.Actor(person), leased.public_id)
         item, task = assignment.plain_item, assignment.batch.task()
         response = {
             "type": task.key,
@@ -251,7 +253,7 @@ def _submit(kind: str, number: int, folder: Path) -> dict[str, Any]:
         }
         until_free(
             partial(
-                annotating.submit,
+                assignments.submit,
                 assignment=assignment,
                 response=response,
                 now=timezone.now(),

@@ -261,13 +261,13 @@ def set_up() -> dict[str, str]:
     django.setup()
     from django.core.management import call_command
 
-    from annotation.journeys import setting_up
     from annotation.models import Person
+    from annotation.workflow import projects
     from benchmarks.loop_data import _signed_in
 
     call_command("migrate", verbosity=0)
     mara = Person.objects.create_person("Mara", "mara@example.org")
-    setting_up.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
+    projects.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
     return _signed_in(mara)
 
 

@@ -124,21 +124,20 @@ def _set_up(stack: ExitStack) -> None:
 
 def _small() -> dict[str, Any]:
     """A project whose one batch has a thousand items, worked on through the platform's own functions."""
-    from annotation import access
-    from annotation.journeys import adjudicating, annotating, assigning, importing, setting_up
+    from annotation.access import authorization
+    from annotation.access.roles import Role
+    from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.roles import Role
-    from annotation.work import queue
+    from annotation.queue import reservations
+    from annotation.workflow import adjudication, assignments, batches, projects
     from tasks.contract import task_type
 
     draw = random.Random(0)
     mara = Person.objects.create_person("Mara", "mara@example.org")
-    project = setting_up.create_project(slug="large", name="Large", manager=mara, now=NOW)
-    setting_up.add_member(
-        project=project, person=mara, roles=[Role.MANAGER, Role.RESEARCHER], by=mara, now=NOW
-    )
+    project = projects.create_project(slug="large", name="Large", manager=mara, now=NOW)
+    projects.add_member(project=project, person=mara, roles=[Role.MANAGER, Role.RESEARCHER], by=mara, now=NOW)
     ivo = Person.objects.create_person("Ivo", "ivo@example.org")
-    setting_up.add_member(project=project, person=ivo, roles=[Role.ADJUDICATOR], by=mara, now=NOW)
+    projects.add_member(project=project, person=ivo, roles=[Role.ADJUDICATOR], by=mara, now=NOW)
     path = Path(os.environ["ASKEW_DATA_DIR"]) / "questions-dev.jsonl"
     with path.open("w", encoding="utf-8") as out:
         for n in range(SEED_ITEMS):
@@ -147,30 +146,32 @@ def _small() -> dict[str, Any]:
             question = f"How many points had team {n % 50} in 199{n % 8}?"
             line = {"id": f"q-{n}", "question": question, "table": table, "answers": [str(n % 8 * (n % 50))]}
             out.write(json.dumps(line) + "\n")
-    source = importing.import_examples(project=project, reader="jsonl", path=path, now=NOW, by=mara).source
+    source = example_import.import_examples(
+        project=project, reader="jsonl", path=path, now=NOW, by=mara
+    ).source
     crew = [Person.objects.create_person(f"Annotator {n}") for n in range(PEOPLE)]
     for person in crew:
-        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=NOW)
-    batch = assigning.plan_batch(
+        projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=NOW)
+    batch = batches.plan_batch(
         project=project,
         name="labels",
         task=task_type("question_type"),
-        sample=assigning.Sample(sources=[source]),
+        sample=batches.Sample(sources=[source]),
         terms={"overlap": OVERLAP},
         by=mara,
         now=NOW,
     )
-    assigning.open_batch(batch=batch, by=mara, now=NOW)
+    batches.open_batch(batch=batch, by=mara, now=NOW)
     batch.refresh_from_db()
     for turn in range(SEED_ITEMS * OVERLAP * 9 // 10):
         person = crew[turn % PEOPLE]
         now = NOW + timedelta(seconds=20 * turn)
-        taken = queue.next_assignment(batch=batch, person=person, now=now)
+        taken = reservations.next_assignment(batch=batch, person=person, now=now)
         if taken is None:
             continue
-        assignment = access.assignment(access.Actor(person), taken.public_id)
+        assignment = authorization.assignment(authorization.Actor(person), taken.public_id)
         if draw.random() < 0.01:
-            annotating.skip(assignment=assignment, reason="The table is cut off.", now=now)
+            assignments.skip(assignment=assignment, reason="The table is cut off.", now=now)
             continue
         label = "extraction" if draw.random() < 0.85 else draw.choice(["reasoning", "neither"])
         response = {
@@ -180,8 +181,8 @@ def _small() -> dict[str, Any]:
             "base": assignment.item.example.table_digest,
             "data": {"label": label},
         }
-        annotating.submit(assignment=assignment, response=response, now=now)
-    adjudicating.resolve_batch(batch=batch, now=NOW + timedelta(days=9))
+        assignments.submit(assignment=assignment, response=response, now=now)
+    adjudication.resolve_batch(batch=batch, now=NOW + timedelta(days=9))
     return {"project": project, "batch": batch, "source": source, "mara": mara, "ivo": ivo, "ada": crew[0]}
 
 
@@ -273,18 +274,18 @@ def _is_ready(port: int) -> bool:
 
 
 def _released(world: dict[str, Any], name: str) -> Any:
-    from annotation.journeys import releasing
+    from annotation.releases import creation
 
     project, mara = world["project"], world["mara"]
-    return releasing.make_release(project=project, name=name, format="askew", by=mara, now=NOW)
+    return creation.make_release(project=project, name=name, format="askew", by=mara, now=NOW)
 
 
 def _pages(world: dict[str, Any], only: str) -> Iterator[tuple[str, str, str]]:
     """(name, who, address) of every page that can be read without more than the project, its batch, source and release."""
     from django.urls import NoReverseMatch, reverse
 
-    from annotation import urls
     from annotation.models import Item
+    from annotation.web import urls
 
     waiting = Item.objects.filter(adjudication__isnull=False, decision__isnull=True).order_by("pk").first()
     known = {

@@ -38,29 +38,30 @@ def _askew(people: int, items: int, overlap: int, questions: Path) -> list[dict[
     from django.core.management import call_command
     from django.utils import timezone
 
-    from annotation.journeys import assigning, importing, setting_up
+    from annotation.access.roles import Role
+    from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.roles import Role
+    from annotation.workflow import batches, projects
     from tasks.contract import task_type
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
     mara = Person.objects.create_person("Mara", "mara@example.org")
-    project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=now)
-    source = importing.import_examples(project=project, reader="wtq", path=questions, now=now).source
+    project = projects.create_project(slug="bench", name="Bench", manager=mara, now=now)
+    source = example_import.import_examples(project=project, reader="wtq", path=questions, now=now).source
     kind = task_type("question_type")
-    sample = assigning.Sample(sources=[source])
+    sample = batches.Sample(sources=[source])
     planned: dict[str, Any] = {"project": project, "by": mara, "now": now, "sample": sample, "task": kind}
     # One batch to warm up and count in, one to measure.
-    first = assigning.plan_batch(name="first", terms={"overlap": people + 1}, **planned)
-    batch = assigning.plan_batch(name="loop", terms={"overlap": overlap}, **planned)
+    first = batches.plan_batch(name="first", terms={"overlap": people + 1}, **planned)
+    batch = batches.plan_batch(name="loop", terms={"overlap": overlap}, **planned)
     _grow(batch, source, items)
     for one in (first, batch):
-        assigning.open_batch(batch=one, by=mara, now=now)
+        batches.open_batch(batch=one, by=mara, now=now)
     crew = []
     for number in range(people):
         person = Person.objects.create_person(f"Person {number}")
-        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
+        projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
         crew.append({**_signed_in(person), "batch": batch.public_id})
     crew[0]["statements"] = _statements(crew[0], first.public_id)
     return crew
@@ -72,7 +73,7 @@ def _grow(batch: Any, source: Any, items: int) -> None:
     from django.db.models import F
 
     from annotation.models import Example, Item, Place, Source
-    from annotation.work import places
+    from annotation.queue import slots
 
     originals = list(Example.objects.filter(source=source).order_by("position"))
     made = min(items, AT_MOST_MADE if items <= AT_MOST_MADE else AT_MOST_MADE // 10)
@@ -98,9 +99,7 @@ def _grow(batch: Any, source: Any, items: int) -> None:
     Source.objects.filter(pk=source.pk).update(examples_count=F("examples_count") + len(copies))
     first = len(originals) + 1
     with transaction.atomic():
-        places.add_items(
-            batch, [places.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)]
-        )
+        slots.add_items(batch, [slots.NewItem(copy.pk, position=at) for at, copy in enumerate(copies, first)])
     if items > made:
         _multiply(
             batch,
@@ -186,7 +185,7 @@ def _check(told: dict[str, str]) -> dict[str, int]:
     """How many of each that should not be: `told` has the annotation that people were told of, by assignment."""
     from django.db.models import Count, F, Q
 
-    from annotation import doctor
+    from annotation.management import doctor
     from annotation.models import Annotation, Assignment, Batch, Item
 
     batch = Batch.objects.get(name="loop")

@@ -103,16 +103,17 @@ def take(step: str, number: int, folder: Path, format: str) -> float:
 def _import(number: int, folder: Path, format: str) -> None:
     from django.core.management import call_command
 
-    from annotation.journeys import importing, setting_up
+    from annotation.imports import example_import
     from annotation.models import Person
+    from annotation.workflow import projects
 
     call_command("migrate", verbosity=0)
     path = folder / "questions-dev.jsonl"
     with path.open("w", encoding="utf-8") as out:
         out.writelines(json.dumps(question) + "\n" for question in _questions(number))
     mara = Person.objects.create_person("Mara", "mara@example.org")
-    project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
-    importing.import_examples(project=project, reader="jsonl", path=path, now=NOW)
+    project = projects.create_project(slug="bench", name="Bench", manager=mara, now=NOW)
+    example_import.import_examples(project=project, reader="jsonl", path=path, now=NOW)
 
 
 def _questions(number: int) -> Iterator[dict[str, Any]]:
@@ -136,9 +137,9 @@ def _questions(number: int) -> Iterator[dict[str, Any]]:
 
 def _fill(number: int, folder: Path, format: str) -> None:
     """Two labels for every example, a decision where they agree, and one automatic perturbation."""
-    from annotation.journeys import assigning, perturbing, setting_up
+    from annotation.access.roles import Role
     from annotation.models import Example, Guidelines, Person, Project, Source
-    from annotation.roles import Role
+    from annotation.workflow import batches, perturbation_runs, projects
     from tasks.contract import task_type
 
     project = Project.objects.get(slug="bench")
@@ -146,18 +147,18 @@ def _fill(number: int, folder: Path, format: str) -> None:
     people = []
     for name in ("Ada", "Bo"):
         people.append(Person.objects.create_person(name))
-        setting_up.add_member(project=project, person=people[-1], roles=[Role.ANNOTATOR], by=mara, now=NOW)
+        projects.add_member(project=project, person=people[-1], roles=[Role.ANNOTATOR], by=mara, now=NOW)
     task = task_type("question_type")
-    batch = assigning.plan_batch(
+    batch = batches.plan_batch(
         project=project,
         name="labels",
         task=task,
-        sample=assigning.Sample(sources=list(Source.objects.filter(project=project)), only=["q-0"]),
+        sample=batches.Sample(sources=list(Source.objects.filter(project=project)), only=["q-0"]),
         terms={"overlap": 2},
         by=mara,
         now=NOW,
     )
-    assigning.open_batch(batch=batch, by=mara, now=NOW)
+    batches.open_batch(batch=batch, by=mara, now=NOW)
     batch.refresh_from_db()
     guidelines = Guidelines.objects.filter(project=project, task_type=task.key).latest("number")
     draw = random.Random(1)
@@ -166,7 +167,9 @@ def _fill(number: int, folder: Path, format: str) -> None:
     while chunk := list(originals.filter(pk__gt=last).select_related("stored_table")[:CHUNK]):
         _label(project, batch, chunk, people, guidelines, position, draw)
         last, position = chunk[-1].pk, position + len(chunk)
-    perturbing.perform(perturbing.plan_run(project=project, kinds=["row_shuffle"], seeds=[1], now=NOW))
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(project=project, kinds=["row_shuffle"], seeds=[1], now=NOW)
+    )
 
 
 def _label(
@@ -260,10 +263,10 @@ def _label(
 
 
 def _release(number: int, folder: Path, format: str) -> None:
-    from annotation.journeys import releasing
     from annotation.models import Project
+    from annotation.releases import creation
 
-    releasing.make_release(
+    creation.make_release(
         project=Project.objects.get(slug="bench"),
         name="v1",
         format=format,

@@ -18,31 +18,32 @@ def main(people: int, questions: Path) -> list[dict[str, Any]]:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from annotation.journeys import assigning, importing, setting_up
+    from annotation.access.roles import Role
+    from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.roles import Role
+    from annotation.workflow import batches, projects
     from benchmarks.loop_data import _signed_in
     from tasks.contract import task_type
 
     call_command("migrate", verbosity=0)
     now = timezone.now()
     mara = Person.objects.create_person("Mara", "mara@example.org")
-    project = setting_up.create_project(slug="bench", name="Bench", manager=mara, now=now)
-    source = importing.import_examples(project=project, reader="wtq", path=questions, now=now).source
-    batch = assigning.plan_batch(
+    project = projects.create_project(slug="bench", name="Bench", manager=mara, now=now)
+    source = example_import.import_examples(project=project, reader="wtq", path=questions, now=now).source
+    batch = batches.plan_batch(
         project=project,
         name="typists",
         task=task_type("question_paraphrase"),
-        sample=assigning.Sample(sources=[source]),
+        sample=batches.Sample(sources=[source]),
         terms={"variant": "word", "overlap": max(1, -(-people // 100)), "loop_model": "bench"},
         by=mara,
         now=now,
     )
-    assigning.open_batch(batch=batch, by=mara, now=now)
+    batches.open_batch(batch=batch, by=mara, now=now)
     crew = []
     for number in range(people):
         person = Person.objects.create_person(f"Person {number}")
-        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
+        projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
         crew.append({**_signed_in(person), "batch": batch.public_id})
     return crew
 

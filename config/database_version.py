@@ -10,7 +10,7 @@ from django.db import Error
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext
 
-from annotation import migration_state
+from annotation.platform import migration_state
 from config.server_errors import unavailable
 
 OPEN = {"/healthz", "/readyz", "/metrics"}

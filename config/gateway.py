@@ -1,4 +1,4 @@
-"""The gateway's process: answers of models behind the proxy, without web threads (annotation.api.gateway).
+"""The gateway's process: answers of models behind the proxy, without web threads (annotation.web.api.gateway).
 
 python -m config.gateway [--port 8010] [--host 127.0.0.1]
 """
@@ -24,9 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     import uvicorn
 
-    from annotation import migration_state
-    from annotation.api.gateway import create_app
-    from annotation.database import limits
+    from annotation.platform import migration_state
+    from annotation.platform.database import limits
+    from annotation.web.api.gateway import create_app
     from config.preload import preload
 
     limits.use(limits.WEB)

@@ -9,7 +9,7 @@ from secrets import token_hex
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
-from annotation import metrics
+from annotation.management import prometheus
 from config.logs import request_id
 
 log = logging.getLogger("askew.requests")
@@ -27,7 +27,7 @@ class Observed:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
         if settings.METRICS_TOKEN:
-            metrics.listen()
+            prometheus.listen()
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get("X-Request-ID", "") if settings.TRUST_PROXY else ""
@@ -48,7 +48,7 @@ def _note(request: HttpRequest, response: HttpResponseBase, seconds: float) -> N
     view, method = view_name(request), request.method or ""
     method = method if method in METHODS else "other"
     if settings.METRICS_TOKEN:
-        metrics.count_request(view, method, response.status_code, seconds)
+        prometheus.count_request(view, method, response.status_code, seconds)
     if settings.LOG_REQUESTS:
         said = {
             "view": view,

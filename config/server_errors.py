@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from annotation.api import problems
-from annotation.database import failures
+from annotation.platform.database import failures
+from annotation.web.api import problems
 from config.language import API
 from config.logs import request_id
 

@@ -209,7 +209,7 @@ MIDDLEWARE = [
     "config.database_version.RefuseIncompatibleDatabase",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "annotation.signed_in.WithAssignment",
+    "annotation.access.session_user.WithAssignment",
     "config.request_size.LargestRequest",  # knows who asks; nothing above it reads what was sent
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -251,7 +251,7 @@ def _database(url: str) -> dict[str, Any]:
             "timeout": 20,  # seconds, while connecting; afterwards DATABASE_LIMITS
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
         }
-        config["ENGINE"] = "annotation.database.sqlite3"
+        config["ENGINE"] = "annotation.platform.database.sqlite3"
         config["CONN_MAX_AGE"] = None
         if config["NAME"] != ":memory:":
             Path(config["NAME"]).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -264,7 +264,7 @@ def _database(url: str) -> dict[str, Any]:
             config["HOST"] = socket_folder
         if "host" in config.get("OPTIONS", {}):  # postgres://user@/name?host=/var/run
             config["HOST"] = config["OPTIONS"].pop("host")
-        config["ENGINE"] = "annotation.database.postgresql"
+        config["ENGINE"] = "annotation.platform.database.postgresql"
         # All of them are libpq's own: none is sent to the server, where a pooler might refuse it.
         config["OPTIONS"] = {
             "connect_timeout": env.int("DB_CONNECT_TIMEOUT", default=4),
@@ -287,7 +287,7 @@ def _database(url: str) -> dict[str, Any]:
 DATABASES = {
     "default": _database(os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'askew.sqlite3'}")
 }
-# What annotation/database/limits.py holds each process to, by its role.
+# What annotation/platform/database/limits.py holds each process to, by its role.
 DATABASE_LIMITS = {
     "web": {
         "statement": env.float("DB_STATEMENT_TIMEOUT_WEB", default=6),
@@ -306,10 +306,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- people ------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "annotation.Person"
-AUTHENTICATION_BACKENDS = ["annotation.signed_in.Backend"]
+AUTHENTICATION_BACKENDS = ["annotation.access.session_user.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "annotation.journeys.setting_up.LongPassword", "OPTIONS": {"min_length": 10}},
+    {"NAME": "annotation.workflow.projects.LongPassword", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
@@ -321,7 +321,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
 
-# Drawn by ./run demo for one run; without it there are no demo links (annotation/demo_world.py), and on a public
+# Drawn by ./run demo for one run; without it there are no demo links (annotation/management/demo_world.py), and on a public
 # address there are none in any case.
 DEMO_SECRET = "" if PUBLIC_URL else os.environ.get("ASKEW_DEMO_SECRET", "")
 
@@ -384,15 +384,15 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 1000  # an import brings its tables along
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "annotation.api.authentication.TokenAuthentication",
+        "annotation.web.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["annotation.api.parsers.ShallowJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.web.api.parsers.ShallowJSONParser"],
     "URL_FORMAT_OVERRIDE": None,  # there is one format
-    "DEFAULT_PAGINATION_CLASS": "annotation.api.pagination.ByNewest",
-    "EXCEPTION_HANDLER": "annotation.api.problems.exception_handler",
+    "DEFAULT_PAGINATION_CLASS": "annotation.web.api.pagination.ByNewest",
+    "EXCEPTION_HANDLER": "annotation.web.api.problems.exception_handler",
     "PAGE_SIZE": 50,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -419,7 +419,7 @@ SPECTACULAR_SETTINGS = {
 TASKS = {
     "default": {
         "BACKEND": "django_tasks_db.DatabaseBackend",
-        "QUEUES": ["default", "loop", "models", "imports", "previews"],  # as in annotation/jobs.py
+        "QUEUES": ["default", "loop", "models", "imports", "previews"],  # as in annotation/background/jobs.py
     }
 }
 

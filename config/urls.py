@@ -2,14 +2,14 @@
 
 from django.urls import include, path
 
-from annotation import metrics
 from annotation.admin import site
+from annotation.management import prometheus
 
 urlpatterns = [
-    path("api/", include("annotation.api.urls")),
+    path("api/", include("annotation.web.api.urls")),
     path("admin/", site.urls),
-    path("metrics", metrics.page, name="metrics"),
-    path("", include("annotation.urls")),
+    path("metrics", prometheus.page, name="metrics"),
+    path("", include("annotation.web.urls")),
 ]
 
 handler400 = "config.server_errors.bad_request"

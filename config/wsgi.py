@@ -4,8 +4,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from annotation import migration_state
-from annotation.database import limits
+from annotation.platform import migration_state
+from annotation.platform.database import limits
 from config.preload import preload
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -1,4 +1,5 @@
-"""Who is told how questions to models went: the figures of a process that asks (annotation/metrics.py). Else nobody."""
+"""Who is told how questions to models went: the figures of a process that asks (annotation/management/prometheus.py).
+Else nobody."""
 
 from __future__ import annotations
 

@@ -39,11 +39,11 @@ def world(db: None, tmp_path: Path) -> World:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages wait for a model as long as a busy machine needs. Tests of lateness set less."""
-    from annotation.help import predicting
+    from annotation.assistance import model_in_the_loop
     from predictor import client
 
     monkeypatch.setattr(client, "CONNECT", 60.0)
-    monkeypatch.setattr(predicting, "live_seconds", lambda entry: 60.0)
+    monkeypatch.setattr(model_in_the_loop, "live_seconds", lambda entry: 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def _english_afterwards() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _no_worker_is_late() -> Iterator[None]:
     """The people of tests work in March 2026. That a decision waits since then is found where a test asks for it."""
-    from annotation import doctor
+    from annotation.management import doctor
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(doctor, "OVERDUE", timedelta(days=36_500))

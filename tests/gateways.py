@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from annotation.api.gateway import create_app
+from annotation.web.api.gateway import create_app
 from tests.waiting import wait_until
 
 

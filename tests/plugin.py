@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import BrowserContext, ConsoleMessage, WebError
 from playwright.sync_api import Error as PlaywrightError
 
-from annotation import mo_files
+from annotation.platform import mo_files
 from tests.costs import BUDGET, REPORTS, Costs
 from tests.in_flight import wait_until_quiet
 

@@ -21,15 +21,15 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from annotation import immutable
+from annotation.platform import immutable_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = (
     "annotation/migrations/*.py",
     "annotation/models/*.py",
-    "annotation/immutable.py",
-    "annotation/public_ids.py",
-    "annotation/database/**/*.py",
+    "annotation/platform/immutable_rows.py",
+    "annotation/platform/public_ids.py",
+    "annotation/platform/database/**/*.py",
     "config/settings.py",
     "requirements.txt",
     "tests/settings.py",
@@ -90,7 +90,7 @@ def _copy_database() -> None:
 
 def empty() -> None:
     """Delete all rows except those that the migrations wrote: permissions and types of contents."""
-    with immutable.writable(), connection.cursor() as cursor:
+    with immutable_rows.writable(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
             if cursor.fetchone() != (True,):

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from annotation import catalogues
+from annotation.management import catalogues
 
 ROOT = settings.BASE_DIR
 FILES = [(language, domain) for language in catalogues.languages() for domain in ("django", "djangojs")]

@@ -10,10 +10,10 @@ from typing import Any
 import polib
 import pytest
 
-from annotation.api import urls
-from annotation.api.serializers import ReleaseRequest
 from annotation.releases.release_files import FORMATS
-from annotation.views import methods
+from annotation.web.api import urls
+from annotation.web.api.serializers import ReleaseRequest
+from annotation.web.views import methods_appendix
 from benchmarks.__main__ import RUNS
 from tests.plugin import ROOT
 
@@ -58,7 +58,7 @@ def test_the_index_lists_every_page() -> None:
 def test_every_picture_is_shown() -> None:
     shown = {path for page in PAGES for path, _ in links(page)}
 
-    in_methods_appendix = set(methods.PICTURES.glob("*.jpg"))
+    in_methods_appendix = set(methods_appendix.PICTURES.glob("*.jpg"))
     assert set((DOCS / "pictures").rglob("*.*")) - shown - in_methods_appendix == set()
 
 

@@ -22,7 +22,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotation import immutable, mo_files
+from annotation.platform import immutable_rows, mo_files
 from tests.plugin import ALL_EXAMPLES, EXAMPLES, NOT_QUICK, chromium, pytest_ignore_collect
 from tests.temp_postgres import temporary_postgres
 from tests.waiting import wait_until
@@ -208,7 +208,7 @@ class TestSettingUp:
         monkeypatch.setattr(run.subprocess, "run", start)
         run.set_up(run.RUNTIME)
         run.set_up(run.RUNTIME)
-        assert compiled == [["-m", "annotation.mo_files"]]
+        assert compiled == [["-m", "annotation.platform.mo_files"]]
 
         os.utime(po, (0, 0))  # another version
         with monkeypatch.context() as read_only:
@@ -544,7 +544,7 @@ class TestTheRulesForTests:
                 if connection.vendor == "sqlite"
                 else "SELECT count(DISTINCT tgname) FROM pg_trigger WHERE NOT tgisinternal"
             )
-            assert cursor.fetchone()[0] >= len(immutable.TABLES)
+            assert cursor.fetchone()[0] >= len(immutable_rows.TABLES)
 
 
 class TestTheTiers:

@@ -13,7 +13,7 @@ import pytest
 from django.core import checks
 from django.core.management import CommandError, call_command
 
-from annotation import mo_files
+from annotation.platform import mo_files
 from tests.plugin import ROOT
 
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'

@@ -196,7 +196,7 @@ class TestTheDatabase:
             "default"
         ]
 
-        assert database["ENGINE"] == "annotation.database.postgresql"
+        assert database["ENGINE"] == "annotation.platform.database.postgresql"
         assert (database["USER"], database["PASSWORD"]) == ("ann", "p@ss")
         assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example.org", 5433, "askew")
         assert database["CONN_MAX_AGE"] > 0

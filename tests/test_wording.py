@@ -64,7 +64,7 @@ def test_code_is_no_prose_and_lists_are_read_entry_by_entry() -> None:
 
 def test_interface_and_documentation_are_found() -> None:
     places = " ".join(text.place for text in interface_texts(ROOT))
-    for part in ("templates/", "static/askew/", "annotation/forms/", "annotation/management/commands/"):
+    for part in ("templates/", "static/askew/", "annotation/web/forms/", "annotation/management/commands/"):
         assert part in places
     pages = {text.place.split(":")[0] for text in docs_texts(ROOT)}
     assert {"README.md", "docs/glossary.md", "tasks/value_change/GUIDELINES.md"} <= pages
@@ -74,7 +74,7 @@ def test_interface_and_documentation_are_found() -> None:
 SOURCES = {
     "templates/page.html": "{% load i18n %}{% translate 'PHRASE' %}",
     "static/askew/page.js": 'import { t } from "./words.js";\nt("PHRASE");\n',
-    "annotation/views/page.py": 'from django.utils.translation import gettext\ngettext("PHRASE")\n',
+    "annotation/web/views/page.py": 'from django.utils.translation import gettext\ngettext("PHRASE")\n',
     "annotation/management/commands/page.py": 'HELP = "PHRASE"\n',
     "predictor/page.py": 'def load(name: str) -> None:\n    raise ValueError(f"{name}: PHRASE")\n',
     "run": 'print("PHRASE")\n',

@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from annotation import catalogues
+from annotation.management import catalogues
 
 ROOT = Path(__file__).resolve().parent.parent
 INTERFACE, DOCS = "interface", "docs"

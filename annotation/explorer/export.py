@@ -10,13 +10,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, Final
 
-from annotation.by_key import in_lists
+from annotation.access.visibility import Fact
 from annotation.explorer import querysets
 from annotation.explorer.querysets import Reader
 from annotation.explorer.rows import Response, Row, rows
 from annotation.explorer.selection import Selection
-from annotation.refusals import refuse
-from annotation.visibility import Fact
+from annotation.platform.keyset import in_lists
+from annotation.platform.refusals import refuse
 from tableqa.typesetting.report_tables import guarded
 
 MOST_ITEMS: Final = 20_000

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from django.db.models import Count, QuerySet
 
-from annotation.bulk import among
+from annotation.access.visibility import Fact
 from annotation.explorer import querysets
 from annotation.explorer.querysets import MOST_COUNTED, Reader
 from annotation.explorer.selection import BETWEEN, SEPARATOR, STATES, Selection
 from annotation.models import Assignment, IndexedItem, Item, ResponseFact
-from annotation.visibility import Fact
+from annotation.platform.bulk_rows import among
 
 MOST_LISTED: Final = 5_000
 """Items that a statement names one by one; with more, each statement selects them again."""

@@ -15,9 +15,8 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 
-from annotation import events, jobs
-from annotation.by_key import in_lists
-from annotation.database import failures
+from annotation.access import audit_log
+from annotation.background import jobs
 from annotation.models import (
     Annotation,
     Assignment,
@@ -35,7 +34,9 @@ from annotation.models import (
     Try,
     Verdict,
 )
-from annotation.quality import agreement, calibrating
+from annotation.platform.database import failures
+from annotation.platform.keyset import in_lists
+from annotation.quality import agreement_report, calibration
 from tasks.contract import TaskType, UnknownTaskType
 
 log = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ def _changes(state: SearchIndex) -> _Changes:
     last = {
         name: some.aggregate(last=Max("pk"))["last"] or getattr(state, name) for name, some in rows.items()
     }
-    writers = events.current_writers(Flag, Verdict)
+    writers = audit_log.current_writers(Flag, Verdict)
     have_ended = set(writers).isdisjoint(state.ahead.get("writers", []))
     columns: dict[str, Any] = {"ahead": {"writers": writers} if writers else {}}
     for name, some in rows.items():
@@ -259,7 +260,7 @@ def _index_responses(
         task = batch.task()
     except UnknownTaskType:
         return []
-    measures = agreement.measures_of(task, batch.people_compared)
+    measures = agreement_report.measures_of(task, batch.people_compared)
     tables = any(measure.level == "edits" for measure in measures)
     items = Item.objects.filter(pk__in=keys).select_related(*["example__stored_table"] * tables).in_bulk()
     given = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "place")
@@ -273,14 +274,14 @@ def _index_responses(
             continue
         row, item = indexed[assignment.item_id], items[assignment.item_id]
         item.batch = batch
-        response = agreement.stored(task, annotation.response)
+        response = agreement_report.stored(task, annotation.response)
         row.seconds += annotation.active_seconds
         row.answered_at = max(filter(None, (row.answered_at, assignment.ended_at)), default=None)
         texts = "\n".join(dict.fromkeys(_texts(annotation.response.get("data"))))
         row.responded = f"{row.responded}\n{_lower(texts)}".strip()
         if measures and not assignment.place.added:
             plain = item.plain() if tables else None
-            values = tuple(calibrating.compared_value(one, response, plain) for one in measures)
+            values = tuple(calibration.compared_value(one, response, plain) for one in measures)
             compared.setdefault(item.pk, []).append(values)
         for fact in _facts(task, response, annotation, verdicts.get(annotation.pk, "")):
             kind, name, value = fact[0], fact[1][:60], fact[2][:200]
@@ -311,7 +312,7 @@ def _facts(
     for measure in task.measures:
         value = measure.value(response) if measure.level in LABELS else None
         if value is not None:
-            yield kinds.LABEL, measure.name, agreement.in_words(value)
+            yield kinds.LABEL, measure.name, agreement_report.in_words(value)
     for code in dict.fromkeys(annotation.unmet or ()):
         yield kinds.FINDING, "", code
     if annotation.unsure:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.utils.translation import ngettext
 
+from annotation.access.visibility import Fact
 from annotation.explorer.querysets import Reader
-from annotation.journeys import assigning
 from annotation.models import Decision, Example, Item, Outcome, Source
-from annotation.visibility import Fact
+from annotation.workflow import batches
 from tasks.contract import TaskType
 
 
@@ -17,7 +17,7 @@ class ChosenExamples:
     """The examples of some items, as the form of a new batch names them.
 
     only      ids in their sources, in the order of the items
-    of        their kind, of `assigning.about`
+    of        their kind, of `batches.about`
     made      how many of them a decision about the item made; the others are what the item itself showed
     left_out  how many items have no example that the task type takes, or one with the id of another
     """
@@ -61,11 +61,11 @@ def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamp
     """The examples of these items that a batch of the task type can be about.
 
     Of an accepted item, the example that its decision made comes first where the task type takes perturbed ones; else the
-    example that the item showed. All are of one kind: the first of `assigning.about` that any of them is of.
+    example that the item showed. All are of one kind: the first of `batches.about` that any of them is of.
     """
     options = _options(who, keys)
     kinds = _kinds({key for several in options.values() for key, _ in several}, task)
-    of = next((name for name in assigning.about(task) if name in set(kinds.values())), task.of[0])
+    of = next((name for name in batches.about(task) if name in set(kinds.values())), task.of[0])
     picked: dict[int, bool] = {}
     for several in options.values():
         fitting = [(key, is_made) for key, is_made in several if kinds.get(key) == of]
@@ -109,6 +109,6 @@ def _kinds(examples: set[int], task: TaskType) -> dict[int, str]:
     usable = Example.objects.usable().filter(pk__in=examples)
     return {
         key: name
-        for name in assigning.about(task)
-        for key in assigning.OF[name](usable).values_list("pk", flat=True)
+        for name in batches.about(task)
+        for key in batches.OF[name](usable).values_list("pk", flat=True)
     }

@@ -18,10 +18,10 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext
 
-from annotation import visibility
-from annotation.access import Actor
-from annotation.bulk import among
-from annotation.by_key import in_lists
+from annotation.access import visibility
+from annotation.access.authorization import Actor
+from annotation.access.roles import Permission
+from annotation.access.visibility import Fact, Sight
 from annotation.explorer.selection import (
     ANY,
     OF_ITEMS,
@@ -51,9 +51,9 @@ from annotation.models import (
     ResponseFact,
     Source,
 )
-from annotation.quality.agreement import in_words
-from annotation.roles import Permission
-from annotation.visibility import Fact, Sight
+from annotation.platform.bulk_rows import among
+from annotation.platform.keyset import in_lists
+from annotation.quality.agreement_report import in_words
 from tasks.contract import TaskType, task_types
 
 MOST_COUNTED: Final = 10_000
@@ -65,7 +65,7 @@ NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Reader:
-    """Who looks at a project, and what they may see of it (`annotation.visibility`)."""
+    """Who looks at a project, and what they may see of it (`annotation.access.visibility`)."""
 
     actor: Actor
     project: Project
@@ -550,7 +550,7 @@ def _with_items(who: Reader, named: Q) -> QuerySet[Example]:
 
 
 def resolving(who: Reader) -> list[int]:
-    """Keys of the batches whose complete items are due (`assigning.progress`)."""
+    """Keys of the batches whose complete items are due (`batches.progress`)."""
     return [
         key
         for key, one in who.batches.items()

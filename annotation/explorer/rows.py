@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
+from annotation.access.visibility import Fact
 from annotation.explorer.querysets import Reader, state_of
-from annotation.journeys import adjudicating
 from annotation.models import Assignment, Flag, Item
-from annotation.quality import agreement
-from annotation.visibility import Fact
+from annotation.quality import agreement_report
+from annotation.workflow import adjudication
 from tasks.contract import Item as PlainItem
 from tasks.contract import TaskType
 
@@ -110,8 +110,8 @@ def _without_names(row: Row) -> list[Response]:
     """The responses under letters, those that were submitted first."""
     submitted = [response for response in row.responses if response.state == Assignment.State.SUBMITTED]
     skipped = [response for response in row.responses if response.state != Assignment.State.SUBMITTED]
-    ordered = adjudicating.by_letter(row.item, submitted) + skipped
-    letters = adjudicating.letters(len(ordered))
+    ordered = adjudication.by_letter(row.item, submitted) + skipped
+    letters = adjudication.letters(len(ordered))
     return [
         replace(response, person=0, letter=letter) for letter, response in zip(letters, ordered, strict=True)
     ]
@@ -126,7 +126,7 @@ def _response(assignment: Assignment, row: Row) -> Response:
         data = annotation.response.get("data") or {}
         words = ()
         if row.task is not None and row.plain is not None:
-            stored = agreement.stored(row.task, annotation.response)
+            stored = agreement_report.stored(row.task, annotation.response)
             words = tuple(row.task.describe(stored, row.plain))
             if row.task.operations_field is None:
                 label = row.task.label(stored, row.plain)

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from annotation.explorer.querysets import Reader
 from annotation.explorer.selection import BadSelection, parse, query
 from annotation.models import SavedView
-from annotation.refusals import refuse
+from annotation.platform.refusals import refuse
 
 MOST: Final = 30
 """Own views of a person in a project, and shared views of a project."""

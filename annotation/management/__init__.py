@@ -1,0 +1,1 @@
+"""Commands, and what they run: consistency checks, backup, demo data, simulation, catalogues, reference pages."""

@@ -1,6 +1,6 @@
 """The whole schema. A database to which all the migrations that it replaces were applied counts as having it.
 
-Besides the models: triggers that refuse changes of immutable rows (`annotation.immutable.writable` switches them off), and
+Besides the models: triggers that refuse changes of immutable rows (`annotation.platform.immutable_rows.writable` switches them off), and
 statistics and indexes of PostgreSQL.
 """
 
@@ -14,7 +14,7 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
-import annotation.public_ids
+import annotation.platform.public_ids
 
 UNIQUE = {
     "annotation_annotation": ["public_id", "event_id", "assignment_id, revision"],
@@ -202,7 +202,7 @@ class Migration(migrations.Migration):
             name="Annotation",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("revision", models.PositiveIntegerField()),
                 ("response", models.JSONField(null=True)),
                 ("active_seconds", models.FloatField(default=0)),
@@ -253,7 +253,7 @@ class Migration(migrations.Migration):
             name="Batch",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("name", models.CharField(max_length=120)),
                 ("task_type", models.CharField(max_length=60)),
                 ("version", models.PositiveIntegerField()),
@@ -366,7 +366,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("roles", models.JSONField(default=list)),
-                ("pseudonym", models.CharField(default=annotation.public_ids.new_pseudonym, max_length=20)),
+                ("pseudonym", models.CharField(default=annotation.platform.public_ids.new_pseudonym, max_length=20)),
                 ("joined_at", models.DateTimeField(auto_now_add=True)),
                 ("removed_at", models.DateTimeField(blank=True, null=True)),
                 ("person", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="memberships", to=settings.AUTH_USER_MODEL)),
@@ -384,7 +384,7 @@ class Migration(migrations.Migration):
             name="Job",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("kind", models.CharField(max_length=40)),
                 ("ids", models.JSONField(default=dict)),
                 ("state", models.CharField(choices=[("queued", "Queued"), ("running", "Running"), ("done", "Done"), ("failed", "Failed")], default="queued", max_length=10)),
@@ -421,7 +421,7 @@ class Migration(migrations.Migration):
             name="ApiToken",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("name", models.CharField(max_length=80)),
                 ("prefix", models.CharField(max_length=12)),
                 ("token_hash", models.CharField(max_length=64, unique=True)),
@@ -437,7 +437,7 @@ class Migration(migrations.Migration):
             name="Release",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("name", models.CharField(max_length=80)),
                 ("format", models.CharField(max_length=40)),
                 ("watermark", models.BigIntegerField()),
@@ -465,7 +465,7 @@ class Migration(migrations.Migration):
             name="Source",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("name", models.CharField(max_length=120)),
                 ("reader", models.CharField(max_length=40)),
                 ("split", models.CharField(blank=True, max_length=40)),
@@ -489,7 +489,7 @@ class Migration(migrations.Migration):
             name="Example",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("external_id", models.CharField(max_length=400)),
                 ("position", models.PositiveIntegerField()),
                 ("question", models.TextField()),
@@ -528,7 +528,7 @@ class Migration(migrations.Migration):
             name="Item",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("position", models.PositiveIntegerField()),
                 ("inputs", models.JSONField(default=dict)),
                 ("places_count", models.PositiveSmallIntegerField(default=0)),
@@ -606,7 +606,7 @@ class Migration(migrations.Migration):
             name="Outcome",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("number", models.PositiveSmallIntegerField()),
                 ("response", models.JSONField()),
                 ("annotations", models.ManyToManyField(related_name="outcomes", to="annotation.annotation")),
@@ -642,7 +642,7 @@ class Migration(migrations.Migration):
             name="Assignment",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("state", models.CharField(choices=[("leased", "Leased"), ("submitted", "Submitted"), ("skipped", "Skipped"), ("returned", "Returned")], default="leased", max_length=10)),
                 ("reason", models.CharField(blank=True, max_length=500)),
                 ("leased_at", models.DateTimeField()),
@@ -753,7 +753,7 @@ class Migration(migrations.Migration):
             name="Upload",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("file", models.FileField(upload_to="uploads/")),
                 ("name", models.CharField(max_length=255)),
                 ("made_at", models.DateTimeField()),
@@ -780,7 +780,7 @@ class Migration(migrations.Migration):
             name="PerturbationRun",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("kinds", models.JSONField()),
                 ("seeds", models.JSONField()),
                 ("choice", models.JSONField(default=dict)),
@@ -801,7 +801,7 @@ class Migration(migrations.Migration):
             name="Try",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("kind", models.CharField(choices=[("person", "Person"), ("submission", "Submission"), ("panel", "Panel")], max_length=10)),
                 ("predictor", models.CharField(max_length=64)),
                 ("model", models.CharField(blank=True, max_length=200)),
@@ -848,7 +848,7 @@ class Migration(migrations.Migration):
             name="Proposal",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("source", models.CharField(choices=[("rules", "Rules"), ("model", "Model")], max_length=10)),
                 ("maker", models.CharField(max_length=200)),
                 ("category", models.CharField(blank=True, max_length=60)),
@@ -969,7 +969,7 @@ class Migration(migrations.Migration):
             name="CrowdLink",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("name", models.CharField(max_length=120)),
                 ("parameters", models.JSONField()),
                 ("completion_code", models.CharField(max_length=60)),
@@ -1025,7 +1025,7 @@ class Migration(migrations.Migration):
             name="Inquiry",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("asked_at", models.DateTimeField()),
                 ("text", models.TextField()),
                 ("answer", models.TextField(blank=True)),
@@ -1161,9 +1161,9 @@ class Migration(migrations.Migration):
                 ("said", models.BigIntegerField()),
                 ("response", models.JSONField()),
                 ("assignment_key", models.BigIntegerField()),
-                ("assignment_public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12)),
+                ("assignment_public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12)),
                 ("annotation_key", models.BigIntegerField()),
-                ("annotation_public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12)),
+                ("annotation_public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12)),
                 ("label_import", models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="labels", to="annotation.labelimport")),
                 ("made_at", models.DateTimeField()),
                 ("origin", models.JSONField(null=True)),
@@ -1337,7 +1337,7 @@ class Migration(migrations.Migration):
             name="ItemAction",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 (
                     "kind",
                     models.CharField(
@@ -1367,7 +1367,7 @@ class Migration(migrations.Migration):
             name="SavedView",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("public_id", models.CharField(default=annotation.public_ids.new_public_id, max_length=12, unique=True)),
+                ("public_id", models.CharField(default=annotation.platform.public_ids.new_public_id, max_length=12, unique=True)),
                 ("name", models.CharField(max_length=60)),
                 ("query", models.TextField()),
                 ("is_shared", models.BooleanField(default=False)),

@@ -1,9 +1,8 @@
 """Every database table of Askew, by what it is about."""
 
 from annotation.models.attempts import Attempts
-from annotation.models.crowd import CrowdEntry, CrowdLink, ListedParticipant
+from annotation.models.crowd_entry import CrowdEntry, CrowdLink, ListedParticipant
 from annotation.models.events import Event
-from annotation.models.explorer import IndexedItem, ResponseFact, SearchIndex
 from annotation.models.item_actions import ItemAction, ItemChange
 from annotation.models.jobs import Job, Upload
 from annotation.models.outcomes import Adjudication, AdjudicationRequest, Decision, Outcome, Release
@@ -11,6 +10,7 @@ from annotation.models.people import ApiToken, Invitation, Membership, Person, P
 from annotation.models.predictions import Try, Verdict
 from annotation.models.proposals import Handling, Proposal, Provenance, Reply, Telling, Trial
 from annotation.models.saved_views import SavedView
+from annotation.models.search_index import IndexedItem, ResponseFact, SearchIndex
 from annotation.models.sources import Example, ModelAnswer, PerturbationRun, Source, StoredTable
 from annotation.models.spending import ModelRequest, ModelTotal
 from annotation.models.studies import (

@@ -2,8 +2,8 @@
 
 from django.db import models
 
-from annotation.fields import MessagesField
 from annotation.models.people import Person, Project
+from annotation.platform.message_fields import MessagesField
 
 
 class Event(models.Model):

@@ -3,14 +3,15 @@
 from django.db import models
 from django.utils.translation import gettext_noop
 
-from annotation.fields import MessagesField
 from annotation.models.people import Person, Project
 from annotation.models.work import Item
-from annotation.public_ids import new_public_id
+from annotation.platform.message_fields import MessagesField
+from annotation.platform.public_ids import new_public_id
 
 
 class ItemAction(models.Model):
-    """One action on several items (`annotation.explorer.acting`). `note` is what its person wrote: a reason or a note."""
+    """One action on several items (`annotation.explorer.item_actions`). `note` is what its person wrote: a reason or a
+    note."""
 
     class Kind(models.TextChoices):
         EXCLUDE = "exclude", gettext_noop("Exclude")

@@ -2,9 +2,9 @@
 
 from django.db import models
 
-from annotation.fields import MessageField, MessagesField
 from annotation.models.people import Person, Project
-from annotation.public_ids import new_public_id
+from annotation.platform.message_fields import MessageField, MessagesField
+from annotation.platform.public_ids import new_public_id
 
 
 class Job(models.Model):

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from django.db import models
 from django.db.models import Max, Q
 
-from annotation.fields import MessageField
 from annotation.models.events import Event
 from annotation.models.jobs import Job
 from annotation.models.people import Person, Project
 from annotation.models.sources import Example
 from annotation.models.work import Annotation, Item
-from annotation.public_ids import new_public_id
+from annotation.platform.message_fields import MessageField
+from annotation.platform.public_ids import new_public_id
 
 
 class Adjudication(models.Model):
@@ -49,7 +49,7 @@ class AdjudicationRequest(models.Model):
 
 class Decision(models.Model):
     """The last word on an item: accepted with outcomes, or excluded with a reason. Immutable,
-    but the adjudicator who made it may undo it while nothing rests on it (`annotation.work.retracting`).
+    but the adjudicator who made it may undo it while nothing rests on it (`annotation.workflow.decision_undo`).
 
     `rule` is what decided it where no person did, in place of the kind's own (`tasks.contract.decision_rules`); None
     where that did. An adjudicator may give a `listed_reason`, one of the batch's reasons with a key (None: none), and a

@@ -10,7 +10,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.crypto import salted_hmac
 
-from annotation.public_ids import new_pseudonym, new_public_id
+from annotation.platform.public_ids import new_pseudonym, new_public_id
 
 
 class People(BaseUserManager["Person"]):
@@ -104,10 +104,10 @@ class Project(models.Model):
     `consent_number` is that of the consent text people must have agreed to, 0 where there is none. `must_read`:
     guidelines are confirmed as read before the first item, and again after a change. `caps` are limits of everybody's
     work a day ({"items_per_day", "hours_per_day"}); `pay` is {"currency", "per_hour" | "per_item"}; `model_budget` is what
-    language models may cost ({"usd", "tokens"}, `annotation.terms.budget`); `release` is what the next release starts with
-    ({"formats", "mix", "purpose"}, `annotation.journeys.releasing.options`); `statement` holds what only people can say for
-    the data statement, by the names of `annotation.money.statements`. `restoring_at` is set while a release is restored into
-    the project, which nobody sees then (`annotation.written_pages`).
+    language models may cost ({"usd", "tokens"}, `annotation.models.batch_options.budget`); `release` is what the next
+    release starts with ({"formats", "mix", "purpose"}, `annotation.releases.creation.options`); `statement` holds what only
+    people can say for the data statement, by the names of `annotation.payments.data_statement`. `restoring_at` is set while
+    a release is restored into the project, which nobody sees then (`annotation.background.staged_pages`).
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])

@@ -5,9 +5,9 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
-from annotation.fields import MessageField
 from annotation.models.work import Annotation, Assignment
-from annotation.public_ids import new_public_id
+from annotation.platform.message_fields import MessageField
+from annotation.platform.public_ids import new_public_id
 
 
 class Try(models.Model):

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.people import Person, Project
-from annotation.public_ids import new_public_id
+from annotation.platform.public_ids import new_public_id
 
 
 class SavedView(models.Model):

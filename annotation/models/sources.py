@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache, cached
 from django.db import models
 
-from annotation.fields import MessagesField
 from annotation.models.people import Person, Project
-from annotation.public_ids import new_public_id
+from annotation.platform.message_fields import MessagesField
+from annotation.platform.public_ids import new_public_id
 
 if TYPE_CHECKING:
     import tableqa

@@ -3,10 +3,10 @@
 from django.db import models
 from django.db.models import Q
 
-from annotation.fields import MessagesField
 from annotation.models.people import Person, Project
 from annotation.models.work import Annotation, Assignment, Batch, Guidelines, Item
-from annotation.public_ids import new_public_id
+from annotation.platform.message_fields import MessagesField
+from annotation.platform.public_ids import new_public_id
 
 
 class ConsentText(models.Model):

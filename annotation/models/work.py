@@ -8,12 +8,12 @@ from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery, Value
 from django.utils.functional import cached_property
 
-from annotation.fields import MessagesField
+from annotation.models.batch_options import BatchTerms
 from annotation.models.events import Event
 from annotation.models.people import Person, Project
 from annotation.models.sources import Example
-from annotation.public_ids import new_draw_key, new_public_id
-from annotation.terms import BatchTerms
+from annotation.platform.message_fields import MessagesField
+from annotation.platform.public_ids import new_draw_key, new_public_id
 
 if TYPE_CHECKING:
     from tasks.contract import Item as PlainItem
@@ -60,7 +60,8 @@ class Guidelines(models.Model):
 
 
 class Batch(BatchTerms):
-    """Items of one task type, with everything that was frozen when it opened. `annotation.terms` states its options.
+    """Items of one task type, with everything that was frozen when it opened. `annotation.models.batch_options` states its
+    options.
 
     The four counts are of items, of their places, and of the decisions about them: stored, so that no page counts.
 
@@ -70,7 +71,7 @@ class Batch(BatchTerms):
     its first answer. `sampling` is what the items were drawn from ({"sources", "size", "of", "only", "by"}). A batch that
     is set aside is in no release and no agreement.
 
-    `seed` draws what a release repeats. `draw_key` is secret: only `annotation.work.draws` reads it.
+    `seed` draws what a release repeats. `draw_key` is secret: only `annotation.queue.draws` reads it.
 
     A batch with `loop_right_only` gets its items from a job, when its model has answered all questions. `model_accuracy`
     is {} until then, and says how many it answered correctly: {"model", "questions", "right", "wrong", "unjudged",
@@ -405,10 +406,10 @@ class Annotation(models.Model):
 class LedgerEntry(models.Model):
     """A row of the ledger of work that is no submission: a skip, a return, or a correction. Immutable, without texts.
 
-    Submissions are rows of the ledger, too: their revisions hold them (`annotation.money.ledger`). `revision` is the newest
-    revision of the response when the row was written, 0 before the first; `seconds` and `items` are what came since the row
-    before. Corrections are of kind `submitted` and take out what earlier versions of Askew paid at another time. The keys
-    stay when the assignment is deleted.
+    Submissions are rows of the ledger, too: their revisions hold them (`annotation.payments.ledger`). `revision` is the
+    newest revision of the response when the row was written, 0 before the first; `seconds` and `items` are what came since
+    the row before. Corrections are of kind `submitted` and take out what earlier versions of Askew paid at another time.
+    The keys stay when the assignment is deleted.
     """
 
     assignment = models.ForeignKey(Assignment, models.DO_NOTHING, db_constraint=False, related_name="+")

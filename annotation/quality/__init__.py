@@ -1,1 +1,1 @@
-"""Whether labels can be trusted: before, while and after people give them."""
+"""Quality of labels: consent, guidelines, qualification, gold, agreement, dashboards."""

@@ -19,8 +19,8 @@ from django.db.models.functions import TruncDate
 from django.utils.translation import gettext
 
 from annotation.models import Assignment, Batch, Decision, Example, Item
-from annotation.money import costs, ledger, paying
-from annotation.quality import agreement
+from annotation.payments import costs, earnings, ledger
+from annotation.quality import agreement_report
 from tableqa.data.tables import Table
 from tableqa.quality_control.annotation_artifacts import (
     concentration,
@@ -57,9 +57,10 @@ def work(batch: Batch) -> dict[str, Any]:
 
     `days`: [day, person, items submitted, seconds of active time on submissions, on skips and on returns, how many of the
     items have a time], sums of the ledger. `unpaid` are people who earn nothing: simulated ones, and those whose labels were
-    made elsewhere; `elsewhere` are the latter. `owed`: what the others earned, by currency, as `annotation.money.paying` has
-    it. `skips`: by reason, and by source beside how many assignments there were. `decided`: how many items are accepted,
-    and how many excluded. `answered`: how many have a response. `per_accepted`: seconds per accepted item, see there.
+    made elsewhere; `elsewhere` are the latter. `owed`: what the others earned, by currency, as
+    `annotation.payments.earnings` has it. `skips`: by reason, and by source beside how many assignments there were.
+    `decided`: how many items are accepted, and how many excluded. `answered`: how many have a response. `per_accepted`:
+    seconds per accepted item, see there.
     """
     zone = zoneinfo.ZoneInfo(batch.project.time_zone)
     everything = Assignment.objects.filter(batch=batch)
@@ -99,7 +100,7 @@ def work(batch: Batch) -> dict[str, Any]:
         "per_accepted": per_accepted(
             [(micros / ledger.SECOND, item in accepted) for item, micros in sorted(times.items())]
         ),
-        "answered": agreement.answered(batch).count(),
+        "answered": agreement_report.answered(batch).count(),
         "decided": [decided.get(Decision.Kind.ACCEPTED, 0), decided.get(Decision.Kind.EXCLUDED, 0)],
         "days": [
             [
@@ -109,7 +110,9 @@ def work(batch: Batch) -> dict[str, Any]:
             ]
             for (day, person), done in sorted(days.items())
         ],
-        "owed": {name: str(amount) for name, amount in paying.summed(paying.of_batch(batch)).amounts.items()},
+        "owed": {
+            name: str(amount) for name, amount in earnings.summed(earnings.of_batch(batch)).amounts.items()
+        },
         "unpaid": [str(key) for key in unpaid],
         "elsewhere": [str(key) for key, external in unpaid.items() if external],
         "skips": {
@@ -150,7 +153,9 @@ def monitors(batch: Batch) -> dict[str, Any]:
     the examples that people were given. Evidence and edits come from people's newest responses.
     """
     task = batch.task()
-    items = list(agreement.answered(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT])
+    items = list(
+        agreement_report.answered(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT]
+    )
     made = _made(items)
     shown = made or _given(items)
     marked, edited, sizes, asked = _responses(batch, task, items)
@@ -235,7 +240,7 @@ def _responses(
         for pk, person, envelope in rows.values_list("item_id", "person_id", "annotation__response"):
             if envelope is None:
                 continue
-            response, table = agreement.stored(task, envelope), tables[pk]
+            response, table = agreement_report.stored(task, envelope), tables[pk]
             if cells is not None and (value := cells.value(response)):
                 rows_of_cells = frozenset(_rows(table, (row for row, _ in value)))  # type: ignore[attr-defined]
                 marked.append(((rows_of_cells, table.shape[0]), pk))

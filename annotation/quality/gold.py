@@ -14,9 +14,8 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, gettext_noop
 
-from annotation import events
-from annotation.bulk import among
-from annotation.help import helping
+from annotation.access import audit_log
+from annotation.assistance import impressions
 from annotation.models import (
     Annotation,
     Assignment,
@@ -32,9 +31,10 @@ from annotation.models import (
     Place,
     Qualification,
 )
-from annotation.quality.agreement import stored
-from annotation.refusals import refuse, require_storable
-from annotation.work import draws, lineage, queue
+from annotation.platform.bulk_rows import among
+from annotation.platform.refusals import refuse, require_storable
+from annotation.quality.agreement_report import stored
+from annotation.queue import draws, lineage, reservations
 from tableqa.core.foreign_values import normal
 from tableqa.statistics.proportions import Proportion, proportion
 from tasks.contract import Invalid, TaskType
@@ -153,13 +153,13 @@ def unmark(*, gold: Gold, by: Person | None, now: datetime) -> None:
             "removing it.",
         )
     with transaction.atomic():
-        queue.lock_item(item.pk)
+        reservations.lock_item(item.pk)
         if Assignment.objects.filter(item=item).exists():
             refuse(
                 "still_involved",
                 "An annotator has already had this item. The item and its gold answer cannot be changed.",
             )
-        events.log(gold, "gold", "removed", by=by, now=now, project=item.batch.project_id)
+        audit_log.log(gold, "gold", "removed", by=by, now=now, project=item.batch.project_id)
         gold.delete()
         if item.is_gold:
             item.delete()
@@ -336,7 +336,7 @@ def _item(batch: Batch, example: Example, inputs: Mapping[str, Any] | None) -> I
         if inputs is not None:
             Item.objects.filter(pk=item.pk).update(inputs=dict(inputs))
     else:
-        queue.lock_item(item.pk)
+        reservations.lock_item(item.pk)
         if not item.is_gold:
             _require_untouched(batch, mine.filter(pk=item.pk))
     if batch.purpose == Batch.Purpose.WORK and not item.is_gold:
@@ -368,10 +368,10 @@ def _write(batch: Batch, golds: Sequence[Gold]) -> None:
     Gold.objects.bulk_create(golds, update_conflicts=True, unique_fields=["item"], update_fields=changes)
     for gold in golds:
         before = "gold" if gold.item_id in known else ""
-        events.log(gold, before, "gold", by=gold.made_by, now=gold.made_at, project=batch.project_id)
+        audit_log.log(gold, before, "gold", by=gold.made_by, now=gold.made_at, project=batch.project_id)
     if batch.opened_at is not None:
         # Where proposals stand beside the others they stand beside this one, too.
-        helping.order(batch, by=golds[0].made_by, now=golds[0].made_at)
+        impressions.order(batch, by=golds[0].made_by, now=golds[0].made_at)
 
 
 def _why_no_item(batch: Batch, example: Example) -> str:

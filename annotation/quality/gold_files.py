@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone, translation
 
-from annotation import jobs, uploads
+from annotation.background import jobs, uploads
+from annotation.background.staged_pages import Pages
 from annotation.models import Batch, Example, Gold, Job, Person, Upload
+from annotation.platform.refusals import Refused, refuse, refuse_as
 from annotation.quality import gold
-from annotation.refusals import Refused, refuse, refuse_as
-from annotation.written_pages import Pages
 from tableqa.data.typed_json import to_json
 from tableqa.readers.gold_answers import GoldAnswer
 from tableqa.readers.ingestion import Rows

@@ -20,22 +20,30 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-from annotation import events, jobs
-from annotation.database import failures
+from annotation.access import audit_log
+from annotation.background import jobs
 from annotation.models import Batch, Event, Job, Membership, Project, Snapshot, Tally
-from annotation.quality import agreement, dashboards, label_texts, learning, quality, reporting
+from annotation.platform.database import failures
+from annotation.quality import (
+    agreement_report,
+    annotator_quality,
+    dashboards,
+    label_texts,
+    learning_curves,
+    task_report,
+)
 from tableqa.core.translation import message
 
 log = logging.getLogger(__name__)
 
 KIND = "snapshot"
 PARTS: Mapping[str, Callable[[Batch], dict[str, Any]]] = {
-    "agreement": agreement.report,
-    "quality": quality.report,
+    "agreement": agreement_report.report,
+    "quality": annotator_quality.report,
     "work": dashboards.work,
-    "learning": learning.report,
+    "learning": learning_curves.report,
     "monitors": dashboards.monitors,
-    "report": reporting.kept,
+    "report": task_report.kept,
 }
 OF_RESPONSES = ("agreement", "quality")
 """Parts that nothing changes any more once a batch is closed."""
@@ -147,7 +155,7 @@ def _shown(
 def _mark(project: int) -> tuple[int, list[str]]:
     """The last event of a project, and then the transactions that could still commit an earlier one."""
     last = Event.objects.filter(project=project).order_by("-pk").values_list("pk", flat=True).first()
-    return last or 0, events.current_writers()
+    return last or 0, audit_log.current_writers()
 
 
 def _fresh(kept: Snapshot | None, batch: Batch, part: str, mark: tuple[int, list[str]]) -> bool:

@@ -1,1 +1,1 @@
-"""What a release is made of, read and verified without a database."""
+"""Releases: created from the database, read and verified without one, restored, and evaluated."""

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import tableqa
-from annotation.quality import agreement
-from annotation.releases import automatic, mixing, provenances
-from annotation.releases.open_files import OpenFiles
-from annotation.releases.part_three import PartThree
+from annotation.quality import agreement_report
+from annotation.releases import mixes, perturbation_records, provenance
+from annotation.releases.file_pool import OpenFiles
+from annotation.releases.freb_tqa_parts import PartThree
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES, TRAINING, Raw
 from annotation.releases.record_files import records
 from tableqa.core.canonical_json import Worded, canonical
@@ -32,7 +32,7 @@ RAW = (SOURCES, ANNOTATIONS, DECISIONS)
 FORMATS = ("askew", "freb_tqa", "robut", "lftqa", *whole_examples.FORMATS)
 TRIES = "tries.jsonl"
 """What models in the loop answered, where there were any."""
-RECORDS = frozenset((*RAW, TRIES, automatic.LINES, provenances.PROPOSALS))
+RECORDS = frozenset((*RAW, TRIES, perturbation_records.LINES, provenance.PROPOSALS))
 ARRAYS = ("robut", "lftqa")
 """Formats whose publications hold their records in one JSON array a file; all others have one a line."""
 OWN_FORMATS = frozenset(("askew", "torr", "suc"))
@@ -87,13 +87,13 @@ def derived(
     if gate is not None and gate.shut:
         return
     if mix is not None:
-        for part, source, record in mixing.records(mixed(raw, mix), format):
+        for part, source, record in mixes.records(mixed(raw, mix), format):
             yield DECIDED, Export(_path(part, raw, source, format), record, source, record["id"])
     for exports in _perturbed(raw, format):
         yield from ((PERTURBED, export) for export in numbering.once(exports))
     yield from ((WHOLE, export) for export in _examples_whole(raw, format))
     if raw.purpose == TRAINING:
-        for parts, origin in provenances.training(raw, format):
+        for parts, origin in provenance.training(raw, format):
             exports = [_export(raw, format, part, record, origin["name"], "") for part, record in parts]
             yield from ((PROPOSED, export) for export in numbering.once(exports))
 
@@ -201,7 +201,7 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
         for outcome in decision["outcomes"]:
             if _makes_left_out(raw, decision, outcome):
                 continue
-            response = agreement.stored(task, outcome["response"])
+            response = agreement_report.stored(task, outcome["response"])
             example_id = shown if outcome["example"] is None else outcome["example"]["id"]
             yield [
                 _export(raw, format, one.part, one.record, source, shown if one.is_of_shown else example_id)
@@ -214,12 +214,12 @@ def _perturbed(raw: Raw, format: str) -> Iterator[list[Export]]:
     for line, original in automatic_lines(raw):
         if "digest" not in line:
             continue
-        source, id = line["source"], automatic.id_of(line)
+        source, id = line["source"], perturbation_records.id_of(line)
         if (source, id) in raw.excluded:
             continue
-        instance = automatic.again(line, original)
+        instance = perturbation_records.again(line, original)
         cells = [(row, column) for row, column in line.get("cells", ())]
-        records = automatic.records(format, raw.datasets[source], original, instance, cells)
+        records = perturbation_records.records(format, raw.datasets[source], original, instance, cells)
         yield [
             _export(raw, format, part, record, source, id if record["id"] == id else original.id)
             for part, record in records
@@ -256,7 +256,7 @@ def _files_of_cells() -> re.Pattern[str]:
 
 def automatic_lines(raw: Raw) -> Iterator[tuple[dict[str, Any], tableqa.Example]]:
     """The raw lines of automatic perturbations, each with its original."""
-    path, last = raw.folder / automatic.LINES, None
+    path, last = raw.folder / perturbation_records.LINES, None
     for line in records(path) if path.exists() else ():
         if last is None or last[0] != (line["source"], line["original"]):
             last = (line["source"], line["original"]), raw.example(line["source"], line["original"])
@@ -297,8 +297,8 @@ def _every_example(raw: Raw) -> Iterator[whole_examples.Line]:
             decided=decided(key),
         )
     for line, original in automatic_lines(raw):
-        if "digest" in line and (line["source"], automatic.id_of(line)) not in raw.excluded:
-            instance = automatic.again(line, original)
+        if "digest" in line and (line["source"], perturbation_records.id_of(line)) not in raw.excluded:
+            instance = perturbation_records.again(line, original)
             example = by_place(replace(instance.perturbed.example, id=instance.id_of(original.id)))
             yield whole_examples.Line(
                 raw.sources[line["source"]],
@@ -336,18 +336,18 @@ def is_benchmark(name: str) -> bool:
 def perturbed_counts(raw: Raw) -> Counts:
     """How often each kind of automatic perturbation made something, nothing (and why), or broke its contract."""
     counts: Counts = {}
-    path = raw.folder / automatic.LINES
+    path = raw.folder / perturbation_records.LINES
     for line in records(path) if path.exists() else ():
         count(counts, line["kind"], line)
     return counts
 
 
-def mixed(raw: Raw, seed: int) -> Iterator[mixing.Composed]:
+def mixed(raw: Raw, seed: int) -> Iterator[mixes.Composed]:
     """Accepted perturbations of the same original, composed: what the kinds made directly of originals takes part."""
-    return mixing.compose(_mixable(raw), seed)
+    return mixes.compose(_mixable(raw), seed)
 
 
-def _mixable(raw: Raw) -> Iterator[mixing.Group]:
+def _mixable(raw: Raw) -> Iterator[mixes.Group]:
     originals: Shelf[tuple[str, str], int] = Shelf()
     for decision in raw.decisions:
         key = decision["source"], decision["example"]
@@ -366,7 +366,7 @@ def _parts(raw: Raw, decision: Mapping[str, Any], original: tableqa.Example) -> 
         for outcome in decision["outcomes"]
         if outcome["example"] and not _makes_left_out(raw, decision, outcome)
     )
-    return [part for one in outcomes if (part := mixing.part(original, kind, one))]
+    return [part for one in outcomes if (part := mixes.part(original, kind, one))]
 
 
 def _makes_left_out(raw: Raw, decision: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:

@@ -1,6 +1,6 @@
 """Releases of other people: unpacked, verified, and written as checked records, which alone reach the database.
 
-It asks no database. Uploads are checked in a process of their own (`annotation.releases.release_process`).
+It asks no database. Uploads are checked in a process of their own (`annotation.releases.reader_tasks`).
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.releases import automatic, provenances, release_files
+from annotation.releases import perturbation_records, provenance, release_files
 from annotation.releases.manifest import Manifest, faults
 from annotation.releases.raw_records import ANNOTATIONS, DECISIONS, SOURCES
 from annotation.releases.record_files import MOST_BYTES
@@ -24,7 +24,7 @@ from tableqa.readers.ingestion import ReadRequest
 from tasks.contract import task_types
 
 Record = dict[str, Any]
-FILES: Final = (SOURCES, ANNOTATIONS, DECISIONS, automatic.LINES, provenances.PROPOSALS, TRIES)
+FILES: Final = (SOURCES, ANNOTATIONS, DECISIONS, perturbation_records.LINES, provenance.PROPOSALS, TRIES)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from annotation.releases import automatic, benchmark_files, mixing
+from annotation.releases import benchmark_files, mixes, perturbation_records
+from annotation.releases.freb_tqa_parts import FOLDER as PART_THREE
 from annotation.releases.manifest import Manifest
-from annotation.releases.part_three import FOLDER as PART_THREE
 from annotation.releases.raw_records import Raw
 from annotation.releases.record_files import records
 from tableqa.core.release_rules import under
@@ -53,7 +53,7 @@ class Benchmark:
                 f"This release has no files in the format {min(unknown)!r}. Available: {', '.join(released)}."
             )
         chosen = with_gold(formats or released)
-        mix = manifest.mix if chosen & set(mixing.FORMATS) else None
+        mix = manifest.mix if chosen & set(mixes.FORMATS) else None
         self.mix: int | None = mix["seed"] if mix else None
         self._holds_all = bool(chosen & {"askew", *whole_examples.FORMATS})
         self._examples: set[tuple[str, str]] = set()
@@ -74,10 +74,14 @@ class Benchmark:
             self._note(source, record["id"], example, *((made["perturbation"], 0) if made else ()))
 
     def _note_perturbed(self, format: str) -> None:
-        path = self.raw.folder / automatic.LINES
+        path = self.raw.folder / perturbation_records.LINES
         for line in records(path) if path.exists() else ():
-            source, id, original = line["source"], automatic.id_of(line), line["original"]
-            if "digest" in line and automatic.is_of(format, line["kind"]) and self._note(source, id, id):
+            source, id, original = line["source"], perturbation_records.id_of(line), line["original"]
+            if (
+                "digest" in line
+                and perturbation_records.is_of(format, line["kind"])
+                and self._note(source, id, id)
+            ):
                 self._note(source, robut_id(original, ORIGINAL) if format == "robut" else original, original)
 
     def _note(self, source: str, name: str, example: str, *kind: str | int) -> bool:

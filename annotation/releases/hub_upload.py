@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from annotation.refusals import refuse
-from annotation.releases import automatic
+from annotation.platform.refusals import refuse
+from annotation.releases import perturbation_records
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import SOURCES
 from annotation.releases.release_files import MANIFEST, Difference, read_manifest, verify
@@ -78,7 +78,7 @@ def _personal_names(folder: Path, names: Iterable[str], personal: Iterable[str])
         return
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
     for name in names:
-        if name in (SOURCES, automatic.LINES) or name.startswith(("data/", "parquet/")):
+        if name in (SOURCES, perturbation_records.LINES) or name.startswith(("data/", "parquet/")):
             continue
         with (folder / name).open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):

@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from annotation.models import Batch, Release
-from annotation.money import statements
-from annotation.quality import agreement
+from annotation.payments import data_statement
+from annotation.quality import agreement_report
 from annotation.quality.label_texts import of_figure
-from annotation.releases import mixing
+from annotation.releases import mixes as releases_mixes
 from annotation.releases.benchmark_files import FORMATS, is_benchmark, mixed, perturbed_counts
 from annotation.releases.raw_records import EVALUATION, LAYOUT, LAYOUT_OF_FORMATS, RESPONSES_KEPT, Raw
 from annotation.releases.task_records import task_of_record
@@ -126,7 +126,7 @@ class Manifest:
     )
     statement: Record = declared(
         "the counted part of the [data statement](#data-statement), and the answers of managers",
-        lambda contents: statements.counted(
+        lambda contents: data_statement.counted(
             contents.release.project,
             contents.batches,
             watermark=contents.release.watermark,
@@ -260,25 +260,28 @@ def figures(
     figures_of_batches = []
     for batch in raw.batches:
         for tally in tallies(raw, batch):
-            for statistic in agreement.named(tally.measure):
+            for statistic in agreement_report.named(tally.measure):
                 if only is None or (batch, tally.measure.name, statistic) in only:
                     given = tally.agreement(statistic)
-                    figure = {"batch": batch, **agreement.rounded(tally.measure, statistic, given).to_dict()}
+                    figure = {
+                        "batch": batch,
+                        **agreement_report.rounded(tally.measure, statistic, given).to_dict(),
+                    }
                     full = {"value": given.value, "low": given.low, "high": given.high}
                     figures_of_batches.append({**figure, "exact": full} if exact else figure)
     return figures_of_batches
 
 
-def tallies(raw: Raw, batch: str) -> list[agreement.Tally]:
+def tallies(raw: Raw, batch: str) -> list[agreement_report.Tally]:
     """The ratings of a batch by measure."""
     task = task_of_record(raw.batches[batch])
 
     @lru_cache(maxsize=RESPONSES_KEPT)
     def restored(text: str) -> Any:
-        return agreement.stored(task, json.loads(text))
+        return agreement_report.stored(task, json.loads(text))
 
     rows = ((item, annotator, restored(said)) for item, annotator, said in raw.blind(batch))
-    return agreement.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
+    return agreement_report.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
 
 
 def counted(raw: Raw) -> dict[str, int]:
@@ -295,4 +298,4 @@ def unverified(raw: Raw) -> list[Record] | None:
 
 def mixes(raw: Raw, seed: int | None) -> Record | None:
     """What the manifest says of mixes; None without a seed."""
-    return mixing.summary(mixed(raw, seed), seed) if seed is not None else None
+    return releases_mixes.summary(mixed(raw, seed), seed) if seed is not None else None

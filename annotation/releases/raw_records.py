@@ -19,9 +19,9 @@ from typing import Any
 from cachetools import LRUCache
 
 import tableqa
-from annotation.help.origins import MACHINE
-from annotation.quality import agreement
-from annotation.releases import automatic
+from annotation.assistance.origins import MACHINE
+from annotation.quality import agreement_report
+from annotation.releases import perturbation_records
 from annotation.releases.record_files import Difference, Lines, Record, RecordFiles, Records, placed
 from annotation.releases.task_records import task_of_record
 from tableqa.core.disk_collections import Shelf, database
@@ -304,8 +304,8 @@ class Raw:
         key = (source, id)
         record = self.originals.get(key) or self.derived.get(key)
         if record is None and key in self._judged_automatic:
-            line = self._files.at(self.folder / automatic.LINES, *self._judged_automatic[key])
-            instance = automatic.again(line, self.example(source, line["original"]))
+            line = self._files.at(self.folder / perturbation_records.LINES, *self._judged_automatic[key])
+            instance = perturbation_records.again(line, self.example(source, line["original"]))
             return replace(instance.perturbed.example, id=id)
         if record is None:
             raise Difference(f"decisions.jsonl: example {id!r} of {source!r} is in no record")
@@ -330,10 +330,10 @@ class Raw:
         for source, id in self._db.execute(named):
             if (source, id) not in self.originals and (source, id) not in self.derived:
                 wanted[source, id] = None
-        path = self.folder / automatic.LINES
+        path = self.folder / perturbation_records.LINES
         if wanted and path.exists():
             for offset, line in placed(path):
-                key = (line["source"], automatic.id_of(line))
+                key = (line["source"], perturbation_records.id_of(line))
                 if key in wanted:
                     places[key] = (offset,)
         return places
@@ -495,7 +495,7 @@ class _Contradictions:
         task, item = self.raw.item(about)
         if not isinstance(task, Answering):
             return False
-        answers = [task.gold(agreement.stored(task, one["response"]), item) for one in responses]
+        answers = [task.gold(agreement_report.stored(task, one["response"]), item) for one in responses]
         golds = [gold for gold in answers if gold is not None]
         given = item.example.answers
         return bool(golds and given and not any(compare(gold, given).equal for gold in golds))

@@ -16,9 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from annotation.money.statements import DIGITS
-from annotation.quality import agreement
-from annotation.releases import automatic, provenances
+from annotation.payments.data_statement import DIGITS
+from annotation.quality import agreement_report
+from annotation.releases import perturbation_records, provenance
 from annotation.releases.benchmark_files import (
     ARRAYS,
     FORMATS,
@@ -32,13 +32,13 @@ from annotation.releases.benchmark_files import (
     in_order,
     perturbed_counts,
 )
+from annotation.releases.file_pool import OpenFiles
+from annotation.releases.former_wordings import is_wording
 from annotation.releases.manifest import Manifest, counted, figures, mixes, tallies, unverified
 from annotation.releases.manifest import faults as manifest_faults
-from annotation.releases.open_files import OpenFiles
 from annotation.releases.raw_records import LAYOUT, MANIFEST, PURPOSES, Raw, load, read_manifest
 from annotation.releases.record_files import Difference, records, writing
 from annotation.releases.task_records import task_of_record
-from annotation.releases.wordings import is_wording
 from tableqa.core.canonical_json import canonical, digest, file_digest
 from tableqa.core.release_rules import RULES, under, version
 from tableqa.data.answers import alternatives_of
@@ -197,7 +197,7 @@ def _verify(
             progress(number)
         replayed += _of_its_time(_check_decision, raw, decision, raw.by_id, waived)
     _check_tries(raw)
-    if fault := next(provenances.faults(raw), None):
+    if fault := next(provenance.faults(raw), None):
         raise Difference(fault)
     not_compared = _check_figures(raw, manifest)
     _check_benchmark(folder, raw, manifest)
@@ -535,7 +535,7 @@ def _check_resolution(
         if record["newest"] and record["response"] is not None
     ]
     mine.sort(key=lambda record: record["place"]["number"])
-    responses = [agreement.stored(task, record["response"]) for record in mine]
+    responses = [agreement_report.stored(task, record["response"]) for record in mine]
     resolution = decision_rules.resolve(task, decision.get("rule", {}), responses, item)
     if not isinstance(resolution, Accepted):
         raise Difference(f"{where}: the responses do not decide it ({resolution.reason})")
@@ -562,15 +562,15 @@ def _check_benchmark(folder: Path, raw: Raw, manifest: Manifest) -> None:
 def _check_perturbed(folder: Path, raw: Raw, manifest: Manifest) -> None:
     """Every automatic perturbation made again, its line and the counts compared."""
     claimed = manifest.automatic
-    if (claimed is None) == (folder / automatic.LINES).exists():
-        raise Difference(f"{MANIFEST}: 'automatic' and {automatic.LINES} do not match")
+    if (claimed is None) == (folder / perturbation_records.LINES).exists():
+        raise Difference(f"{MANIFEST}: 'automatic' and {perturbation_records.LINES} do not match")
     if claimed is None:
         return
     for number, (line, original) in enumerate(automatic_lines(raw), start=1):
-        once_more = automatic.again(line, original).outcome()
+        once_more = perturbation_records.again(line, original).outcome()
         same_reason = is_wording(line.get("no_op"), once_more.get("no_op"))
         if not same_reason or any(line.get(key) != once_more.get(key) for key in ("digest", "refused")):
-            where = f"{automatic.LINES}, line {number}: {line['kind']} of {line['original']!r}"
+            where = f"{perturbation_records.LINES}, line {number}: {line['kind']} of {line['original']!r}"
             raise Difference(f"{where} with the seed {line['seed']} gives {once_more}")
     if claimed["counts"] != (counts := perturbed_counts(raw)):
         raise Difference(f"{MANIFEST}: automatic.counts is {claimed['counts']}, the lines give {counts}")
@@ -665,7 +665,7 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
             if tally.measure.level in ("cells", "edits"):
                 continue  # no other package takes the expected disagreement within each table
             ratings = tally.ratings()
-            for statistic in agreement.named(tally.measure):
+            for statistic in agreement_report.named(tally.measure):
                 if (batch, tally.measure.name, statistic) not in claimed:
                     continue
                 value = claimed[batch, tally.measure.name, statistic]

@@ -16,10 +16,7 @@ from typing import Any, NamedTuple
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils.translation import ngettext
 
-from annotation import by_key
-from annotation.bulk import among
-from annotation.by_key import PAGE
-from annotation.help import helping, tries
+from annotation.assistance import impressions, model_checks
 from annotation.models import (
     Annotation,
     Batch,
@@ -38,10 +35,13 @@ from annotation.models import (
     Source,
     StoredTable,
 )
-from annotation.refusals import refuse
-from annotation.releases import automatic, benchmark_files, provenances, release_files
+from annotation.platform import keyset
+from annotation.platform.bulk_rows import among
+from annotation.platform.keyset import PAGE
+from annotation.platform.refusals import refuse
+from annotation.queue import lineage
+from annotation.releases import benchmark_files, perturbation_records, provenance, release_files
 from annotation.releases.manifest import Contents, Manifest
-from annotation.work import lineage
 from tableqa.core.canonical_json import canonical, digest
 from tableqa.core.disk_collections import Shelf, Sorted
 from tableqa.core.release_rules import RULES
@@ -79,16 +79,16 @@ def write_files(release: Release, out: Path, progress: Callable[[int, int], None
     )
     if runs:
         # Before anything is made of the records: people may have judged automatic perturbations, too.
-        release_files.write_records(out / automatic.LINES, _perturbed(runs))
+        release_files.write_records(out / perturbation_records.LINES, _perturbed(runs))
     if has_work and not raw.decisions and not raw.annotations and not runs:
         refuse("nothing_to_release", "There are no annotations to release yet.")
-    proposed = helping.records(batches, watermark=release.watermark, until=_moment(release.watermark))
+    proposed = impressions.records(batches, watermark=release.watermark, until=_moment(release.watermark))
     if (first := next(proposed, None)) is not None:
-        release_files.write_records(out / provenances.PROPOSALS, itertools.chain([first], proposed))
+        release_files.write_records(out / provenance.PROPOSALS, itertools.chain([first], proposed))
     gate = benchmark_files.Gate(waived=release.waivers)
     benchmark_files.write_derived(raw, release.formats, release.mix_seed, gate)
     waivers = _waivers(release, gate.broken)
-    tried = tries.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
+    tried = model_checks.records(batches, watermark=release.watermark, names=_pseudonyms(release.project))
     if (first := next(tried, None)) is not None:
         release_files.write_records(out / release_files.TRIES, itertools.chain([first], tried))
     contents = Contents(
@@ -204,7 +204,7 @@ def _items(batches: Sequence[Batch]) -> Sorted:
     rows = Item.objects.filter(batch__in=batches, is_gold=False)
     names = ("batch_id", "example__source__name", "example__external_id", "pk", "public_id", "example_id")
     beside = ("example__parent_id", "example__stored_table__digest", "example__source_id")
-    items.update(by_key.fields(rows, *names, *beside))
+    items.update(keyset.fields(rows, *names, *beside))
     return items
 
 
@@ -239,7 +239,9 @@ def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
                 if holds(run.chosen, pk):
                     instances = [of for of in lineage.instances(run, row) if (of.kind, of.seed) not in seen]
                     seen.update((of.kind, of.seed) for of in instances)
-                    yield from automatic.lines(source, row.example(), instances, lineage.marks(run, row))
+                    yield from perturbation_records.lines(
+                        source, row.example(), instances, lineage.marks(run, row)
+                    )
 
 
 def holds(ordered: Sequence[int], key: int) -> bool:
@@ -250,7 +252,7 @@ def holds(ordered: Sequence[int], key: int) -> bool:
 
 def _named(keys: Iterable[int], items: Sorted) -> Sorted:
     """The examples with these keys as (source, id, key, parent, digest of the table, source's key), beside those there."""
-    for chunk in by_key.pages(keys):
+    for chunk in keyset.pages(keys):
         rows = Example.objects.filter(among("pk", chunk))
         items.update(
             rows.values_list(
@@ -266,7 +268,7 @@ def _imported(release: Release) -> Iterator[int]:
         project=release.project, pk__lte=release.watermark, thing="source", after="ready"
     )
     rows = Example.objects.originals().filter(source__in=ready.values("thing_id"))
-    return (pk for (pk,) in by_key.fields(rows, "pk"))
+    return (pk for (pk,) in keyset.fields(rows, "pk"))
 
 
 def _sources(
@@ -300,11 +302,11 @@ def _sources(
             record["reports"] = [*record.get("reports", []), *map(for_release, reports)]
     yield from by_name.values()
     yield from _item_records(release, items)
-    for page in by_key.in_lists(used.distinct(4), TABLES):
+    for page in keyset.in_lists(used.distinct(4), TABLES):
         rows = StoredTable.objects.filter(digest__in=[digest_of for (digest_of,) in page])
         for digest_of, content in sorted(rows.values_list("digest", "content")):
             yield {"kind": "table", "digest": digest_of, "content": content}
-    for chunk in by_key.pages(_originals(used)):
+    for chunk in keyset.pages(_originals(used)):
         found = {
             pk: fields
             for pk, *fields in Example.objects.filter(among("pk", chunk)).values_list("pk", *_ORIGINAL)
@@ -328,7 +330,7 @@ def _item_records(release: Release, items: Sorted) -> Iterator[dict[str, Any]]:
     decided = Decision.objects.filter(event_id__lte=release.watermark, item=OuterRef("pk"))
     is_named = Exists(named) | Exists(decided)
     place = ("batch__public_id", "example__source__name", "example__external_id")
-    for page in by_key.in_lists(items.distinct(4, 3)):
+    for page in keyset.in_lists(items.distinct(4, 3)):
         rows = Item.objects.filter(among("pk", [pk for _, pk in page])).annotate(is_named=is_named)
         stored = {pk: fields for pk, *fields in rows.values_list("pk", "is_named", "inputs", *place)}
         for id, pk in page:
@@ -495,7 +497,9 @@ def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:
     helped = rows.filter(provenance__isnull=False).select_related(
         "assignment", "provenance__telling__proposal"
     )
-    return {one.pk: helping.record(one, until=until) for one in helped.prefetch_related(*helping.BESIDE)}
+    return {
+        one.pk: impressions.record(one, until=until) for one in helped.prefetch_related(*impressions.BESIDE)
+    }
 
 
 def _decisions(release: Release, batches: Sequence[Batch], keys: Sorted) -> Iterator[tuple[int, Record]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from annotation.quality import inquiring
+from annotation.quality import annotator_questions
 
 register = template.Library()
 
@@ -16,5 +16,5 @@ def unread_answers(context: dict[str, Any]) -> dict[str, Any] | None:
     person = getattr(request, "user", None)
     if person is None or not person.is_authenticated or not person.unread_answers:
         return None
-    unread = list(inquiring.unread(person).values_list("project__slug", flat=True))
+    unread = list(annotator_questions.unread(person).values_list("project__slug", flat=True))
     return {"number": len(unread), "slug": unread[0]} if unread else None

@@ -6,7 +6,7 @@ from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotation.access import actor
+from annotation.access.authorization import actor
 from annotation.explorer.links import complete_url
 from annotation.explorer.querysets import Reader, reader
 from annotation.explorer.selection import MOST_VALUES

@@ -6,7 +6,7 @@ from django import template
 from django.template import Context
 from django.template.defaultfilters import floatformat
 
-from annotation.drawing.figures import Figure
+from annotation.charts.figure import Figure
 from tableqa.typesetting.report_tables import NOTHING
 
 register = template.Library()

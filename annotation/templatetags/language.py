@@ -10,9 +10,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from annotation import words as said
-from annotation.script_catalogue import digest
-from annotation.words import shown
+from annotation.platform import display_text as said
+from annotation.platform.display_text import shown
+from annotation.platform.script_catalogue import digest
 from tableqa.statistics.proportions import Proportion
 
 register = template.Library()

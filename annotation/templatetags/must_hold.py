@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from annotation.journeys.annotating import Found
+from annotation.workflow.assignments import Found
 
 register = template.Library()
 
@@ -34,7 +34,7 @@ def must_hold(
 ) -> dict[str, Any]:
     """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
 
-    Reads from the context `waived` and `found` (`annotation.journeys.annotating.Found`; None before anything was kept).
+    Reads from the context `waived` and `found` (`annotation.workflow.assignments.Found`; None before anything was kept).
     `server`: the browser cannot tell by itself; `needs`: "protected", "evidence" or "program", without any of which there is
     nothing to check against. `goal`: something to do; it is listed
     until it is done. Any other line is a condition that is listed only while it is broken.

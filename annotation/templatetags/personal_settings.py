@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
-from annotation.people import personal_settings
+from annotation.accounts import personal_settings
 
 register = template.Library()
 

@@ -11,9 +11,9 @@ from django import template
 from django.urls import reverse
 from django.utils.translation import gettext_noop
 
-from annotation import access
+from annotation.access import authorization
+from annotation.access.roles import Permission
 from annotation.models import Batch, Project
-from annotation.roles import Permission
 
 register = template.Library()
 
@@ -141,7 +141,7 @@ def project_nav(context: Any) -> dict[str, Any]:
     within = next((tab for tab, links in WITHIN.items() if _leads_to(here, (*links, FOOLING))), "")
     if not isinstance(project, Project) or not (is_of_batch or within or _leads_to(here, (*TABS, *MENU))):
         return {"level": None}
-    granted = access.may(access.actor(request), project)
+    granted = authorization.may(authorization.actor(request), project)
     # A batch belongs to the overview of its project.
     readable = _readable(granted, project.slug, "project" if is_of_batch else here)
     has_model = (

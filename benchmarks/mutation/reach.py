@@ -31,8 +31,8 @@ import pytest
 
 PYTHON = (
     "tableqa/agreement/coefficients.py",
-    "annotation/work/*.py",
-    "annotation/access.py",
+    "annotation/queue/*.py",
+    "annotation/access/authorization.py",
     "tasks/value_change/task.py",
 )
 SCRIPTS, TEMPLATES = "static/askew/*.js", "templates/**/*.html"

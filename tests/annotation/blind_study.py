@@ -12,9 +12,8 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
-from annotation import immutable
+from annotation.access.roles import Permission, Role, permissions
 from annotation.explorer import index
-from annotation.journeys import adjudicating, assigning, releasing, setting_up
 from annotation.models import (
     Assignment,
     Batch,
@@ -30,8 +29,10 @@ from annotation.models import (
     Release,
     ResponseFact,
 )
+from annotation.platform import immutable_rows
 from annotation.quality import snapshots
-from annotation.roles import Permission, Role, permissions
+from annotation.releases import creation
+from annotation.workflow import adjudication, batches, projects
 from tests.annotation import role_table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark
@@ -62,21 +63,21 @@ def make_study(world: World) -> Study:
     world.people["yan"] = yan
     for who in INVOLVED:
         person = world.people[who]
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
     names = [one.external_id for one in examples(world)]
     items: dict[str, Item] = {}
     closed = world.batch(name="Closed", only=names[:2], overlap=2)
     items["released"] = _both(world, closed, "extraction", "extraction")
-    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    release = creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
     items["closed"] = _both(world, closed, "extraction", "reasoning", choose="A")
-    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
+    batches.close_batch(batch=closed, by=world.mara, now=NOON)
     calibration = world.batch(name="Round", only=names[2:3], overlap=2, purpose="calibration")
     items["calibration"] = _both(world, calibration, "extraction", "reasoning")
     batch = world.batch(name="Open", only=names[2:9], overlap=2, gold_percent=25, open=False)
     items["gold"] = mark(world, batch, examples(world)[10], "reasoning").item
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     Batch.objects.filter(pk=batch.pk).update(gold_percent=0)  # so that nobody's turn is one of gold
     batch.refresh_from_db()
     items["accepted"] = _both(world, batch, "extraction", "extraction")
@@ -106,9 +107,9 @@ def _both(world: World, batch: Batch, one: str, other: str, *, choose: str = "")
     """Ada's and Bo's responses to the next item, and what follows from them; `choose`: what Ivo decides."""
     item: Item = world.label(batch, "ada", one).assignment.item
     assert world.label(batch, "bo", other).assignment.item_id == item.pk
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     if choose:
-        adjudicating.decide(item=item, by=world.ivo, choose=[choose], note="It is.", now=NOON)
+        adjudication.decide(item=item, by=world.ivo, choose=[choose], note="It is.", now=NOON)
     return Item.objects.get(pk=item.pk)
 
 
@@ -215,7 +216,7 @@ def answered(label: str) -> Callable[[Study], None]:
     def change(study: Study) -> None:
         bo = Assignment.objects.get(item=study.items["begun"], person=study.world.bo)
         study.world.answer(study.world.reload(bo), {"label": label}, now=LATER)
-        adjudicating.resolve_batch(batch=study.open, now=LATER)
+        adjudication.resolve_batch(batch=study.open, now=LATER)
 
     return change
 
@@ -225,8 +226,8 @@ def decided(label: str) -> Callable[[Study], None]:
 
     def change(study: Study) -> None:
         item = study.items["adjudication"]
-        letters = {one.response.label: one.letter for one in adjudicating.candidates(item)}
-        adjudicating.decide(item=item, by=study.world.ivo, choose=[letters[label]], note="It is.", now=LATER)
+        letters = {one.response.label: one.letter for one in adjudication.candidates(item)}
+        adjudication.decide(item=item, by=study.world.ivo, choose=[letters[label]], note="It is.", now=LATER)
 
     return change
 
@@ -250,7 +251,7 @@ def other_gold(study: Study) -> None:
 def other_names(study: Study, phases: Sequence[str] = ("closed", "adjudication", "adjudicated")) -> None:
     """Ada gave the responses that Bo gave, to each item of which an adjudicator must not know it."""
     ada, bo, cy = study.world.ada.pk, study.world.bo.pk, study.world.cy.pk
-    with immutable.writable():
+    with immutable_rows.writable():
         for phase in phases:
             rows = Assignment.objects.filter(item=study.items[phase])
             keys = dict(rows.values_list("person_id", "pk"))
@@ -294,7 +295,7 @@ def other_answers(study: Study) -> None:
     example = study.items["answering"].example
     items = IndexedItem.objects.filter(item__example=example)
     given = items[0].given.replace(example.answers[0], "1918")
-    with immutable.writable():
+    with immutable_rows.writable():
         Example.objects.filter(pk=example.pk).update(answers=["1918"])
     items.update(given=given)
 

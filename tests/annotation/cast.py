@@ -13,11 +13,13 @@ from unittest.mock import patch
 from django.db import connection
 from django.db.models import QuerySet
 
-from annotation import access, immutable
-from annotation.journeys import annotating, assigning, importing, setting_up
+from annotation.access import authorization
+from annotation.access.roles import Role
+from annotation.imports import example_import
 from annotation.models import Annotation, Assignment, Batch, LedgerEntry, Person, Project, Source
-from annotation.roles import Role
-from annotation.work import draws, queue
+from annotation.platform import immutable_rows
+from annotation.queue import draws, reservations
+from annotation.workflow import assignments, batches, projects
 from tableqa import Example
 from tableqa.readers import READERS
 from tasks.contract import task_type
@@ -58,7 +60,7 @@ def set_work(
         (QuerySet(Annotation).filter(assignment__in=keys), ("active_seconds", "made_at")),
     ):
         values = zip(names, (seconds, at), strict=True)
-        with immutable.writable():
+        with immutable_rows.writable():
             rows.update(**{name: value for name, value in values if value is not None})
 
 
@@ -79,18 +81,18 @@ class World:
     def batch(self, kind: str = "question_type", *, open: bool = True, **more: Any) -> Batch:
         more.setdefault("name", f"{kind} {Batch.objects.count() + 1}")
         more.setdefault("sources", [self.source])
-        drawn = {each.name: more.pop(each.name) for each in fields(assigning.Sample) if each.name in more}
-        batch = assigning.plan_batch(
+        drawn = {each.name: more.pop(each.name) for each in fields(batches.Sample) if each.name in more}
+        batch = batches.plan_batch(
             project=self.project,
             task=task_type(kind),
             name=more.pop("name"),
-            sample=assigning.Sample(**drawn),
+            sample=batches.Sample(**drawn),
             terms=more,
             by=self.people["mara"],
             now=NOON,
         )
         if open:
-            assigning.open_batch(batch=batch, by=self.people["mara"], now=NOON)
+            batches.open_batch(batch=batch, by=self.people["mara"], now=NOON)
         return batch
 
     def draw_gold_first(self, batch: Batch, who: str, number: int = 1) -> None:
@@ -104,7 +106,7 @@ class World:
     def import_written(self, *examples: Example, name: str = "written") -> Source:
         """A source of these examples."""
         with patch.dict(READERS, {"written": ReaderOf(*examples)}):
-            done = importing.import_examples(
+            done = example_import.import_examples(
                 project=self.project, reader="written", path=Path(__file__), name=name, now=NOON
             )
         return done.source
@@ -112,18 +114,20 @@ class World:
     def take(self, batch: Batch, who: str, holding: Sequence[str] = ()) -> Assignment | None:
         """The next assignment of a person, loaded as a view loads it."""
         person = self.people[who]
-        found = queue.next_assignment(batch=batch, person=person, holding=holding, now=NOON)
-        return None if found is None else access.assignment(access.Actor(person), found.public_id)
+        found = reservations.next_assignment(batch=batch, person=person, holding=holding, now=NOON)
+        return (
+            None if found is None else authorization.assignment(authorization.Actor(person), found.public_id)
+        )
 
     def reload(self, assignment: Assignment) -> Assignment:
-        return access.assignment(access.Actor(assignment.person), assignment.public_id)
+        return authorization.assignment(authorization.Actor(assignment.person), assignment.public_id)
 
     def answer(self, assignment: Assignment, data: dict[str, Any], now: datetime = NOON) -> Any:
         """Submit, and confirm whatever the response leaves unmet."""
         response, task = envelope(assignment, data), assignment.batch.task()
         item = assignment.plain_item
         confirmed = [problem.code for problem in task.unmet(task.receive(response, item), item)]
-        return annotating.submit(assignment=assignment, response=response, now=now, confirmed=confirmed)
+        return assignments.submit(assignment=assignment, response=response, now=now, confirmed=confirmed)
 
     def label(self, batch: Batch, who: str, label: str) -> Any:
         """Take the next item and label it."""
@@ -175,7 +179,7 @@ _KEPT: dict[tuple[int, bool], kept_rows.Rows] = {}
 
 def _made(path: Path) -> World:
     mara = Person.objects.create_person("Mara", "mara@example.org", "tilted tables")
-    project = setting_up.create_project(slug="films", name="Films", manager=mara, now=NOON)
+    project = projects.create_project(slug="films", name="Films", manager=mara, now=NOON)
     people = {"mara": mara}
     for name, role in (
         ("ada", Role.ANNOTATOR),
@@ -185,7 +189,7 @@ def _made(path: Path) -> World:
         ("rea", Role.RESEARCHER),
     ):
         people[name] = Person.objects.create_person(name.capitalize(), f"{name}@example.org", "tilted tables")
-        setting_up.add_member(project=project, person=people[name], roles=[role], by=mara, now=NOON)
+        projects.add_member(project=project, person=people[name], roles=[role], by=mara, now=NOON)
     people["zoe"] = Person.objects.create_person("Zoe", "zoe@example.org", "tilted tables")
-    done = importing.import_examples(project=project, reader="wtq", path=path, now=NOON, by=mara)
+    done = example_import.import_examples(project=project, reader="wtq", path=path, now=NOON, by=mara)
     return World(project, done.source, people)

@@ -6,19 +6,19 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from annotation.journeys import labelled_elsewhere
-from annotation.journeys.labelled_elsewhere.checks import Checked
+from annotation.imports import label_import
+from annotation.imports.label_import.checks import Checked
 from annotation.models import Batch
 
 
 def look(batch: Batch, text: str) -> Checked:
     """What labels would do to a batch."""
-    return _with_file(labelled_elsewhere.look, text, batch=batch)
+    return _with_file(label_import.look, text, batch=batch)
 
 
 def write(batch: Batch, text: str, **more: Any) -> Checked:
     """Import labels into a batch: by, now."""
-    return _with_file(labelled_elsewhere.write, text, batch=batch, **more)
+    return _with_file(label_import.write, text, batch=batch, **more)
 
 
 def _with_file(action: Any, text: str, **params: Any) -> Checked:

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import QueryDict
 from django.test import Client
 
-from annotation import jobs
+from annotation.background import jobs
 from annotation.models import Job, Person
 from tests.undone import savepoint
 

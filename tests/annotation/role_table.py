@@ -18,8 +18,9 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotation import uploads
-from annotation.journeys import adjudicating, assigning, releasing, setting_up
+from annotation.access.roles import Permission, Role
+from annotation.accounts import crowd_entry, sign_up
+from annotation.background import uploads
 from annotation.models import (
     Annotation,
     ApiToken,
@@ -37,8 +38,8 @@ from annotation.models import (
     SavedView,
     Upload,
 )
-from annotation.people import accounts, crowd
-from annotation.roles import Permission, Role
+from annotation.releases import creation
+from annotation.workflow import adjudication, batches, projects
 from tests.annotation.cast import NOON, World, envelope
 
 # -- who there is -----------------------------------------------------------------------------------
@@ -78,20 +79,20 @@ def make_things(world: World) -> Things:
     closed = world.batch(size=1, name="Closed")
     for who in ("ada", "bo", "cy"):
         world.label(closed, who, "extraction")
-    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=closed, now=NOON)
-    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    batches.close_batch(batch=closed, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=closed, now=NOON)
+    release = creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
     batch = world.batch(name="Open")
     differ(world, batch)
     assignment = world.take(batch, "ada")
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     job = Job.objects.create(
         project=world.project, kind="import", made_by=world.mara, made_at=NOON, heartbeat=NOON
     )
-    token, _ = setting_up.make_token(
+    token, _ = projects.make_token(
         person=world.ada, project=world.project, name="mine", scopes=[Permission.ANNOTATE], now=timezone.now()
     )
-    _, invitation = setting_up.invite(
+    _, invitation = projects.invite(
         project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
     )
     member = Membership.objects.get(person=world.cy)
@@ -138,30 +139,32 @@ def make_people(world: World) -> None:
     for name in ("vic", "lea", "otto"):
         people[name] = Person.objects.create_person(name.capitalize(), f"{name}@example.org", "tilted tables")
     for who, roles in (("vic", [Role.VIEWER]), ("lea", list(Role))):
-        setting_up.add_member(project=world.project, person=people[who], roles=roles, by=world.mara, now=NOON)
+        projects.add_member(project=world.project, person=people[who], roles=roles, by=world.mara, now=NOON)
     left = Membership.objects.get(person=people["lea"])
-    setting_up.remove_member(membership=left, by=world.mara, now=NOON)
+    projects.remove_member(membership=left, by=world.mara, now=NOON)
     people["lea"].refresh_from_db()
-    other = setting_up.create_project(slug="books", name="Books", manager=people["otto"], now=NOON)
-    link = crowd.make_link(
+    other = projects.create_project(slug="books", name="Books", manager=people["otto"], now=NOON)
+    link = crowd_entry.make_link(
         project=world.project,
         name="Crowd",
-        parameters=crowd.PARAMETERS["generic"],
+        parameters=crowd_entry.PARAMETERS["generic"],
         completion_code="DONE",
         screen_out_code="OUT",
         expires_at=timezone.now() + timedelta(days=1),
         by=world.mara,
         now=timezone.now(),
     )
-    people["pat"] = crowd.enter(link=link, ids=crowd.Ids("first"), person=None, now=timezone.now())
-    setting_up.add_member(project=other, person=people["otto"], roles=list(Role), by=None, now=NOON)
+    people["pat"] = crowd_entry.enter(
+        link=link, ids=crowd_entry.Ids("first"), person=None, now=timezone.now()
+    )
+    projects.add_member(project=other, person=people["otto"], roles=list(Role), by=None, now=NOON)
 
 
 def differ(world: World, batch: Batch) -> None:
     """Three people, three labels: the next item of the batch waits for an adjudicator."""
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
 
 # -- the pages ----------------------------------------------------------------------------------------
@@ -195,7 +198,7 @@ def a_crowd_entry(things: Things) -> list[Any]:
 
 def a_way_back(things: Things) -> list[Any]:
     entry = CrowdEntry.objects.select_related("person", "link").get()
-    return [crowd.let_back_in(entry=entry, by=things.world.mara, now=NOON)]
+    return [crowd_entry.let_back_in(entry=entry, by=things.world.mara, now=NOON)]
 
 
 def an_item_action(things: Things) -> list[Any]:
@@ -218,7 +221,7 @@ def somebody(things: Things) -> list[Any]:
 
 
 def a_reset(things: Things) -> list[Any]:
-    return accounts.reset_path(things.world.bo).strip("/").split("/")[-2:]
+    return sign_up.reset_path(things.world.bo).strip("/").split("/")[-2:]
 
 
 def a_batch_that_tells(things: Things) -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from statsmodels.stats import inter_rater
 
-from annotation.releases import benchmark_files, mixing, release_files, wordings
+from annotation.releases import benchmark_files, former_wordings, mixes, release_files
 from annotation.releases.manifest import Manifest, counted, figures
 from tableqa.core.canonical_json import digest
 
@@ -69,14 +69,14 @@ def test_everything_that_follows_from_its_raw_records_is_made_again_byte_for_byt
     assert release_files.describe(tmp_path) == manifest["files"]
     # A release keeps its sentences; what is worked out again has them in today's wording.
     for figure in manifest["agreement"]:
-        figure["note"] = wordings.note_of(figure["note"])
+        figure["note"] = former_wordings.note_of(figure["note"])
     again = {
         "counts": counted(raw),
         "agreement": figures(
             raw, [(one["batch"], one["measure"], one["statistic"]) for one in manifest["agreement"]]
         ),
         "contradicted": raw.contradicted,
-        "mix": mixing.summary(benchmark_files.mixed(raw, 7), 7),
+        "mix": mixes.summary(benchmark_files.mixed(raw, 7), 7),
         "sources": [record for _, record in sorted(raw.sources.items())],
     }
     assert {name: manifest[name] for name in again} == again

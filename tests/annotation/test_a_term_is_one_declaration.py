@@ -66,13 +66,13 @@ call_command("makemigrations", "annotation", name="break_after", verbosity=0)
 connection.creation.create_test_db(verbosity=0)
 
 from drf_spectacular.generators import SchemaGenerator
-from annotation import reference
+from annotation.management import reference_pages as reference
 from annotation.models import Batch, Event
-from annotation.people import stories
-from annotation.studying import applying
-from annotation.studying import standing
-from annotation.studying import writing
-from annotation.studying.study import parse
+from annotation.accounts import item_history as stories
+from annotation.study_file import apply as applying
+from annotation.study_file import current_state as standing
+from annotation.study_file import project_export as writing
+from annotation.study_file.schema import parse
 from tests.annotation.cast import NOON, make_world
 
 folder = Path(sys.argv[1])
@@ -132,7 +132,7 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         copied = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
         copied(ROOT / name, copy / name)
-    path = copy / "annotation" / "terms" / "entry.py"
+    path = copy / "annotation" / "models" / "batch_options" / "entry_requirements.py"
     text = path.read_text(encoding="utf-8")
     assert text.count("    class Meta:\n") == 1
     path.write_text(text.replace("    class Meta:\n", TERM), encoding="utf-8")

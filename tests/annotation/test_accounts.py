@@ -16,9 +16,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import immutable
-from annotation.doctor import findings
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.access.roles import Permission, Role
+from annotation.accounts import crowd_entry, erasure, sign_up
+from annotation.management.doctor import findings
 from annotation.models import (
     ApiToken,
     Assignment,
@@ -30,10 +30,11 @@ from annotation.models import (
     Person,
     Release,
 )
-from annotation.people import accounts, crowd, erasing
-from annotation.quality import inquiring
-from annotation.refusals import Refused
-from annotation.roles import Permission, Role
+from annotation.platform import immutable_rows
+from annotation.platform.refusals import Refused
+from annotation.quality import annotator_questions
+from annotation.releases import creation
+from annotation.workflow import adjudication, assignments, batches, projects
 from tests.annotation.cast import NOON, World
 
 
@@ -106,14 +107,14 @@ class TestAForgottenPassword:
     def test_a_link_ends_with_time_with_signing_in_or_out_and_with_the_account(
         self, world: World, what: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        path = accounts.reset_path(world.ada)
+        path = sign_up.reset_path(world.ada)
         if what == "time":
-            now = accounts._tokens._now() + timedelta(hours=25)
-            monkeypatch.setattr(accounts._tokens, "_now", lambda: now)
+            now = sign_up._tokens._now() + timedelta(hours=25)
+            monkeypatch.setattr(sign_up._tokens, "_now", lambda: now)
         elif what == "sign in":
             Client().post("/sign-in/", {"username": "ada@example.org", "password": "tilted tables"})
         elif what == "sign out":
-            setting_up.sign_out_everywhere(person=world.ada, by=world.ada, now=NOON)
+            projects.sign_out_everywhere(person=world.ada, by=world.ada, now=NOON)
         elif what == "closed":
             Person.objects.filter(pk=world.ada.pk).update(is_active=False)
         else:
@@ -123,14 +124,14 @@ class TestAForgottenPassword:
         assert Client().post(path, NEW).status_code == 410
 
     def test_a_link_is_for_one_person_alone(self, world: World) -> None:
-        token = accounts.reset_path(world.ada).strip("/").split("/")[-1]
+        token = sign_up.reset_path(world.ada).strip("/").split("/")[-1]
 
         for key in ("1", "zzzzzzzzzzzzzz", "-1", str(world.bo.pk)):
             if key != str(world.ada.pk):
                 assert Client().get(f"/password/new/{key}/{token}/").status_code == 410
 
     def test_a_weak_password_is_refused_and_the_link_still_works(self, world: World) -> None:
-        path = accounts.reset_path(world.ada)
+        path = sign_up.reset_path(world.ada)
 
         assert "too short" in text(Client().post(path, {"new": "short"}))
         assert Client().post(path, NEW).status_code == 302
@@ -163,7 +164,7 @@ class TestAdministrators:
 
         assert browser(world.mara).post(address, {"action": "reset"}).status_code == 404
         with pytest.raises(PermissionError):
-            accounts.make_reset(person=world.ada, by=world.mara, now=NOON)
+            sign_up.make_reset(person=world.ada, by=world.mara, now=NOON)
 
     def test_find_people_and_close_accounts(self, world: World, root: Person) -> None:
         admin = browser(root)
@@ -187,8 +188,8 @@ class TestAdministrators:
     def test_revoke_everything_ends_sessions_tokens_links_and_the_password(
         self, world: World, root: Person
     ) -> None:
-        there, link = browser(world.ada), accounts.reset_path(world.ada)
-        token, _ = setting_up.make_token(
+        there, link = browser(world.ada), sign_up.reset_path(world.ada)
+        token, _ = projects.make_token(
             person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
         )
         address = reverse("account_of", args=[world.ada.pk])
@@ -237,10 +238,10 @@ class TestTokens:
     def test_end_with_signing_out_everywhere_and_with_a_new_password(
         self, world: World, how: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        token, _ = setting_up.make_token(
+        token, _ = projects.make_token(
             person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
         )
-        others, _ = setting_up.make_token(
+        others, _ = projects.make_token(
             person=world.bo, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
         )
         if how == "sign out everywhere":
@@ -248,7 +249,7 @@ class TestTokens:
         elif how == "own password":
             browser(world.ada).post("/account/password/", {"old": "tilted tables", **NEW})
         elif how == "reset link":
-            Client().post(accounts.reset_path(world.ada), NEW)
+            Client().post(sign_up.reset_path(world.ada), NEW)
         else:
             monkeypatch.setattr("getpass.getpass", lambda *args, **options: NEW["new"])
             call_command("changepassword", "ada@example.org")
@@ -259,7 +260,7 @@ class TestTokens:
         assert others.revoked_at is None
 
     def test_stay_valid_when_the_person_signs_out_or_in(self, world: World) -> None:
-        token, _ = setting_up.make_token(
+        token, _ = projects.make_token(
             person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=NOON
         )
 
@@ -273,7 +274,7 @@ class TestTokens:
 class TestRolesAndInvitations:
     def test_every_change_of_roles_is_an_event_from_and_to(self, world: World) -> None:
         member = Membership.objects.get(person=world.ada)
-        with immutable.writable():
+        with immutable_rows.writable():
             Event.objects.all().delete()
 
         browser(world.mara).post(
@@ -294,7 +295,7 @@ class TestRolesAndInvitations:
         held = world.take(batch, "ada")
         assert held is not None
 
-        setting_up.change_roles(
+        projects.change_roles(
             membership=Membership.objects.get(person=world.ada), roles=[Role.VIEWER], by=world.mara, now=NOON
         )
 
@@ -327,7 +328,7 @@ class TestRolesAndInvitations:
         assert list(after) == ["open", "withdrawn"]
 
     def test_an_invitation_that_expired_says_so_and_adds_nobody(self, world: World) -> None:
-        _, token = setting_up.invite(
+        _, token = projects.invite(
             project=world.project,
             roles=[Role.ANNOTATOR],
             name="Eli",
@@ -346,7 +347,7 @@ class TestRolesAndInvitations:
 
     def test_an_invitation_of_a_year_is_refused(self, world: World) -> None:
         with pytest.raises(Refused, match="1 to 90 days"):
-            setting_up.invite(project=world.project, roles=[Role.VIEWER], by=world.mara, now=NOON, days=365)
+            projects.invite(project=world.project, roles=[Role.VIEWER], by=world.mara, now=NOON, days=365)
 
 
 class TestSomebodyWhoLeft:
@@ -355,14 +356,14 @@ class TestSomebodyWhoLeft:
     ) -> None:
         member = Membership.objects.get(person=world.ada)
         world.label(world.batch(), "ada", "extraction")
-        setting_up.remove_member(membership=member, by=world.mara, now=NOON)
+        projects.remove_member(membership=member, by=world.mara, now=NOON)
         ada = browser(Person.objects.get(pk=world.ada.pk))
 
         page = text(ada.get("/"))
         assert "Your membership in Films ended on 2 Mar 2026" in page
         assert ada.get("/projects/films/").status_code == 404
 
-        _, token = setting_up.invite(
+        _, token = projects.invite(
             project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
         )
         ada.post(f"/join/{token}/")
@@ -373,13 +374,13 @@ class TestSomebodyWhoLeft:
 
     def test_is_told_the_newest_ends_first(self, world: World) -> None:
         for slug in ("cups", "games"):
-            project = setting_up.create_project(slug=slug, name=slug.title(), manager=world.mara, now=NOON)
-            setting_up.add_member(
+            project = projects.create_project(slug=slug, name=slug.title(), manager=world.mara, now=NOON)
+            projects.add_member(
                 project=project, person=world.ada, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
             )
         here = Membership.objects.filter(person=world.ada).order_by("pk")
         for days, membership in enumerate(here.select_related("project", "person")):
-            setting_up.remove_member(membership=membership, by=world.mara, now=NOON + timedelta(days=days))
+            projects.remove_member(membership=membership, by=world.mara, now=NOON + timedelta(days=days))
 
         page = text(browser(Person.objects.get(pk=world.ada.pk)).get("/"))
 
@@ -388,7 +389,7 @@ class TestSomebodyWhoLeft:
 
 class TestRenamingAProject:
     def test_keeps_its_address_and_everything_that_hangs_on_it(self, world: World) -> None:
-        _, secret = setting_up.make_token(
+        _, secret = projects.make_token(
             person=world.ada,
             project=world.project,
             name="t",
@@ -438,21 +439,21 @@ def worked(world: World) -> World:
     for _ in range(2):
         for who in ("ada", "bo", "cy"):
             world.label(closed, who, "extraction")
-    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=closed, now=NOON)
+    batches.close_batch(batch=closed, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=closed, now=NOON)
     opened = world.batch(name="Open")
     held = world.take(opened, "ada")
     assert held is not None
-    annotating.save_draft(assignment=held, revision=0, response={"data": {}}, now=NOON)
-    annotating.flag(assignment=held, note="an odd year", now=NOON)
+    assignments.save_draft(assignment=held, revision=0, response={"data": {}}, now=NOON)
+    assignments.flag(assignment=held, note="an odd year", now=NOON)
     Membership.objects.filter(person=world.ada).update(characteristics={"hand": "left-handed"})
-    setting_up.make_token(
+    projects.make_token(
         person=world.ada, project=world.project, name="t", scopes=[Permission.ANNOTATE], now=timezone.now()
     )
-    link = crowd.make_link(
+    link = crowd_entry.make_link(
         project=world.project,
         name="Crowd",
-        parameters=crowd.PARAMETERS["generic"],
+        parameters=crowd_entry.PARAMETERS["generic"],
         completion_code="A",
         screen_out_code="B",
         expires_at=NOON + timedelta(days=1),
@@ -536,7 +537,7 @@ class TestErasing:
     def test_nothing_in_the_database_names_the_person_any_more(self, worked: World) -> None:
         from django.apps import apps
 
-        erasing.erase(person=worked.ada, by=worked.ada, now=NOON)
+        erasure.erase(person=worked.ada, by=worked.ada, now=NOON)
 
         for model in apps.get_models():
             for row in model._default_manager.values():
@@ -545,10 +546,10 @@ class TestErasing:
 
     def test_a_release_is_the_same_to_the_byte_and_still_verifies(self, worked: World) -> None:
         def release(name: str) -> dict[str, str]:
-            made = releasing.make_release(
+            made = creation.make_release(
                 project=worked.project, name=name, format="askew", by=worked.rea, now=NOON
             )
-            folder = releasing.folder(made)
+            folder = creation.folder(made)
             call_command("verify_release", str(folder))
             return {
                 str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -558,21 +559,21 @@ class TestErasing:
 
         before = release("v1")
         first = Release.objects.get(name="v1")
-        erasing.erase(person=worked.ada, by=worked.ada, now=NOON)
+        erasure.erase(person=worked.ada, by=worked.ada, now=NOON)
         after = release("v2")
 
         assert "annotations.jsonl" in before
         assert without_manifest(before) == without_manifest(after)
         assert numbers(first) == numbers(Release.objects.get(name="v2"))
-        call_command("verify_release", str(releasing.folder(first)))
-        everything = b"".join(path.read_bytes() for path in Path(releasing.folder(first)).rglob("*.json*"))
+        call_command("verify_release", str(creation.folder(first)))
+        everything = b"".join(path.read_bytes() for path in Path(creation.folder(first)).rglob("*.json*"))
         for secret in secrets_of(worked):
             assert secret.encode() not in everything
 
     def test_an_administrator_sees_first_which_texts_have_a_part_of_the_name(
         self, worked: World, root: Person
     ) -> None:
-        setting_up.change_person(person=worked.ada, name="Adelheid Quandt", time_zone="UTC")
+        projects.change_person(person=worked.ada, name="Adelheid Quandt", time_zone="UTC")
         for asked in (
             "Quandt is tired",
             "as Adelheid Quandt said",
@@ -580,7 +581,7 @@ class TestErasing:
             "Quandtum",
             "nothing",
         ):
-            inquiring.ask(project=worked.project, person=worked.bo, text=asked, now=NOON)
+            annotator_questions.ask(project=worked.project, person=worked.bo, text=asked, now=NOON)
         address = reverse("erase_person", args=[worked.ada.pk])
 
         page = text(browser(root).get(address))
@@ -595,15 +596,15 @@ class TestErasing:
         assert "only manager of Films" in page
 
         with pytest.raises(Refused, match="only manager"):
-            erasing.erase(person=world.mara, by=world.mara, now=NOON)
+            erasure.erase(person=world.mara, by=world.mara, now=NOON)
         assert Person.objects.get(pk=world.mara.pk).name == "Mara"
 
     def test_nobody_erases_somebody_else_but_an_administrator(self, worked: World, root: Person) -> None:
         with pytest.raises(PermissionError):
-            erasing.erase(person=worked.ada, by=worked.mara, now=NOON)
+            erasure.erase(person=worked.ada, by=worked.mara, now=NOON)
 
         browser(root).post(reverse("erase_person", args=[worked.ada.pk]), {"sure": "tilted tables"})
 
         assert Person.objects.get(pk=worked.ada.pk).erased_at is not None
-        erasing.erase(person=worked.ada, by=root, now=NOON)
+        erasure.erase(person=worked.ada, by=root, now=NOON)
         assert Event.objects.filter(thing="person", after="erased").count() == 1

@@ -11,8 +11,9 @@ import pytest
 from django.db.models import Sum
 from django.test import Client
 
-from annotation import doctor, visibility
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.access import visibility
+from annotation.access.roles import Role
+from annotation.management import doctor
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -27,11 +28,11 @@ from annotation.models import (
     Release,
     SentBack,
 )
-from annotation.quality import agreement
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.roles import Role
-from annotation.work import availability, places
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report
+from annotation.queue import availability, slots
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, batches, projects
 from tasks.contract import TaskType, task_types
 from tests.annotation.cast import NOON, World, envelope, make_world
 
@@ -45,22 +46,20 @@ def labelled(world: World, *said: str, **more: Any) -> Batch:
     batch = world.batch(size=1, overlap=min(len(said), 3), **more)
     for who, label in zip(("ada", "bo", "cy"), said, strict=False):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
 def ruled(world: World, rule: dict[str, Any], **more: Any) -> Batch:
     batch = world.batch(size=1, **more)
-    Batch.objects.filter(pk=batch.pk).update(resolve=adjudicating.checked_rule(batch, rule))
+    Batch.objects.filter(pk=batch.pk).update(resolve=adjudication.checked_rule(batch, rule))
     batch.refresh_from_db()
     return batch
 
 
 def rejoin(world: World, name: str) -> Person:
     person = Person.objects.create_person(name.capitalize(), f"{name}@example.org", "tilted tables")
-    setting_up.add_member(
-        project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
-    )
+    projects.add_member(project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON)
     world.people[name] = person
     return person
 
@@ -73,13 +72,13 @@ def test_people_who_differ_ask_one_more_by_itself_and_the_majority_then_decides(
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
 
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     place = Place.objects.get(batch=batch, added=True)
     assert (place.number, place.taken, place.reserved_for) == (3, False, None)
     assert world.take(batch, "ada") is None, "who answered before is not asked again"
     world.label(batch, "cy", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     decision = Decision.objects.get(item__batch=batch)
     assert [outcome.response["data"] for outcome in decision.outcomes.all()] == [{"label": "reasoning"}]
     assert list(doctor.findings()) == []
@@ -89,16 +88,16 @@ def test_the_page_of_who_is_asked_in_addition_looks_like_any_other(world: World)
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     planned = world.take(batch, "ada")
     assert planned is not None
-    first = annotating.payload(planned)
+    first = assignments.payload(planned)
     world.answer(planned, {"label": "extraction"})
     world.label(batch, "bo", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     added = world.take(batch, "cy")
 
     assert added is not None
     assert added.place.added
-    second = annotating.payload(added)
+    second = assignments.payload(added)
     assert {k: v for k, v in first.items() if k not in ("id", "lease")} == {
         k: v for k, v in second.items() if k not in ("id", "lease")
     }
@@ -109,25 +108,25 @@ def test_agreement_counts_the_planned_places_alone(world: World) -> None:
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    before = agreement.of_batch(batch)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    before = agreement_report.of_batch(batch)
 
     world.label(batch, "cy", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     assert Decision.objects.filter(item__batch=batch).exists()
-    assert agreement.of_batch(batch) == before
+    assert agreement_report.of_batch(batch) == before
 
 
 def test_where_the_most_have_answered_an_adjudicator_looks(world: World) -> None:
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     world.label(batch, "cy", "neither")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
-    assert adjudicating.waiting(batch).count() == 1
+    assert adjudication.waiting(batch).count() == 1
     assert not Place.objects.filter(batch=batch, taken=False).exists()
 
 
@@ -136,10 +135,10 @@ def test_where_nobody_is_left_to_ask_an_adjudicator_looks(world: World) -> None:
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
 
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     assert (
-        adjudicating.waiting(batch).get().adjudication.reason.endswith("No further annotator is available.")
+        adjudication.waiting(batch).get().adjudication.reason.endswith("No further annotator is available.")
     )
 
 
@@ -149,16 +148,16 @@ def test_whoever_was_asked_in_addition_and_never_came_holds_nothing_up_once_the_
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    assert not adjudicating.waiting(batch).exists()
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    assert not adjudication.waiting(batch).exists()
 
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     batch.refresh_from_db()
-    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 1
+    assert adjudication.resolve_batch(batch=batch, now=LATER) == 1
 
     assert (
         "the batch was closed before more responses arrived"
-        in adjudicating.waiting(batch).get().adjudication.reason
+        in adjudication.waiting(batch).get().adjudication.reason
     )
 
 
@@ -176,10 +175,10 @@ def test_only_work_that_is_not_set_aside_is_decided(world: World, change: dict[s
         world.label(batch, who, "extraction")
     Batch.objects.filter(pk=batch.pk).update(**change)
 
-    assert adjudicating.resolve_due(now=LATER) == 0
-    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 0
+    assert adjudication.resolve_due(now=LATER) == 0
+    assert adjudication.resolve_batch(batch=batch, now=LATER) == 0
     item = Item.objects.get(batch=batch)
-    assert adjudicating.resolve_item(item_id=item.pk, now=LATER, again=True) is False
+    assert adjudication.resolve_item(item_id=item.pk, now=LATER, again=True) is False
     assert not Decision.objects.exists()
 
 
@@ -189,7 +188,7 @@ def test_a_gold_item_is_never_decided(world: World) -> None:
         world.label(batch, who, "extraction")
     Item.objects.filter(batch=batch).update(is_gold=True)
 
-    assert adjudicating.resolve_due(now=LATER) == 0
+    assert adjudication.resolve_due(now=LATER) == 0
     assert not Decision.objects.exists()
 
 
@@ -208,20 +207,20 @@ def test_what_more_hangs_on_and_who_is_further_apart_comes_first(world: World) -
         for who, label in zip(people, labels, strict=True):
             world.label(batch, who, label)
         assert Item.objects.filter(batch=batch, position=item + 1).exists() or item == 0
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
-    first, second = (item.adjudication for item in adjudicating.waiting(batch))
+    first, second = (item.adjudication for item in adjudication.waiting(batch))
 
     assert first.weight > second.weight
     assert first.item.position > second.item.position, "it is the later item that people are further apart on"
     fed = labelled(world, "extraction", "reasoning", "neither", name="fed from")
-    before = adjudicating.waiting(fed).get().adjudication.weight
+    before = adjudication.waiting(fed).get().adjudication.weight
     world.batch("value_change", variant="answer_changes", feeds_from=fed, sources=[], open=False)
     Adjudication.objects.all().delete()
     Item.objects.filter(batch=fed).update(due_at=NOON)
-    adjudicating.resolve_batch(batch=fed, now=LATER)
-    assert adjudicating.waiting(fed).get().adjudication.weight == 2 * before
-    assert [item.batch for item in adjudicating.waiting_in(world.project)] == [fed]
+    adjudication.resolve_batch(batch=fed, now=LATER)
+    assert adjudication.waiting(fed).get().adjudication.weight == 2 * before
+    assert [item.batch for item in adjudication.waiting_in(world.project)] == [fed]
 
 
 # -- sending back -----------------------------------------------------------------------------------
@@ -231,8 +230,8 @@ def sent_back(
     world: World, batch: Batch, note: str = "Look at the years again."
 ) -> tuple[Item, SentBack, str]:
     """The item, what was sent back, and whose response it was."""
-    item = adjudicating.waiting(batch).get()
-    back = adjudicating.send_back(item=item, by=world.ivo, choose="B", note=note, now=LATER)
+    item = adjudication.waiting(batch).get()
+    back = adjudication.send_back(item=item, by=world.ivo, choose="B", note=note, now=LATER)
     return item, back, back.assignment.person.name.lower()
 
 
@@ -242,14 +241,14 @@ def test_a_response_goes_back_to_its_author_with_a_note_and_the_item_waits_for_t
 
     item, back, who = sent_back(world, batch)
 
-    assert not adjudicating.waiting(batch).exists()
+    assert not adjudication.waiting(batch).exists()
     assert {one.pk: one.response for one in Annotation.objects.filter(pk__in=raw)} == raw
     newest = Annotation.objects.filter(assignment=back.assignment).latest("revision")
     assert (newest.revision, newest.response, newest.event.actor) == (2, None, world.ivo)
     held = world.take(batch, who)
     assert held is not None
     assert held.pk == back.assignment_id, "the place is still theirs, and comes before anything new"
-    payload = annotating.payload(held)
+    payload = assignments.payload(held)
     assert payload["sent_back"] == "Look at the years again."
     assert payload["draft"]["response"] == back.annotation.response
     for other in {"ada", "bo", "cy"} - {who}:
@@ -268,7 +267,7 @@ def test_once_it_is_written_anew_the_item_is_resolved_like_any_other(world: Worl
     held = world.take(batch, who)
     assert held is not None
     world.answer(held, {"label": label}, now=LATER)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     decision = Decision.objects.get(item=item)
     assert decision.made_by is None
@@ -284,18 +283,18 @@ def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, 
     ):
         for label in labels:
             world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     item, back, who = sent_back(world, batch)
     held = world.take(batch, who)
     assert held is not None
     others = Assignment.objects.filter(item=item).submitted().exclude(pk=back.assignment_id)
     label = others[0].annotation.response["data"]["label"]  # type: ignore[union-attr, index]
     world.answer(held, {"label": label}, now=LATER)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
-    live = {figure.statistic: figure for figure in agreement.of_batch(batch)}
-    rows = [row for row in agreement.rated(batch) if row.item == item.public_id]
-    release = releasing.make_release(
+    live = {figure.statistic: figure for figure in agreement_report.of_batch(batch)}
+    rows = [row for row in agreement_report.rated(batch) if row.item == item.public_id]
+    release = creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "v1"
     )
     release_files.verify(tmp_path / "v1")
@@ -309,13 +308,13 @@ def test_what_an_adjudicator_sent_back_enters_agreement_as_it_was(world: World, 
 def test_an_adjudicator_sees_what_was_said_of_a_response_that_comes_again(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
     item, back, who = sent_back(world, batch)
-    letters = {one.letter: one.annotation.assignment_id for one in adjudicating.candidates(item)}
+    letters = {one.letter: one.annotation.assignment_id for one in adjudication.candidates(item)}
     held = world.take(batch, who)
     assert held is not None
     world.answer(held, {"label": "unanswerable"}, now=LATER)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
-    found = {one.letter: one for one in adjudicating.candidates(adjudicating.waiting(batch).get())}
+    found = {one.letter: one for one in adjudication.candidates(adjudication.waiting(batch).get())}
 
     assert len(letters) == 2, "while it is away there are two"
     assert found["B"].annotation.assignment_id == back.assignment_id
@@ -325,14 +324,14 @@ def test_an_adjudicator_sees_what_was_said_of_a_response_that_comes_again(world:
 
 def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     person = next(
-        one for one in adjudicating.candidates(item) if one.letter == "B"
+        one for one in adjudication.candidates(item) if one.letter == "B"
     ).annotation.assignment.person
 
     def refused(**more: Any) -> str:
         with pytest.raises(Refused) as why:
-            adjudicating.send_back(
+            adjudication.send_back(
                 **{"item": item, "by": world.ivo, "choose": "B", "note": "again", "now": LATER, **more}
             )
         return why.value.code
@@ -343,10 +342,10 @@ def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
     Membership.objects.filter(pk=membership.pk).update(removed_at=NOON)
     assert refused() == "author_gone"
     Membership.objects.filter(pk=membership.pk).update(removed_at=None)
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     assert refused() == "batch_closed"
-    assert adjudicating.waiting(batch).exists()
-    adjudicating.decide(item=item, by=world.ivo, note="n", choose=["A"], now=LATER)
+    assert adjudication.waiting(batch).exists()
+    adjudication.decide(item=item, by=world.ivo, note="n", choose=["A"], now=LATER)
     assert refused() == "decided"
 
 
@@ -355,15 +354,15 @@ def test_nothing_goes_back_that_nobody_could_write_anew(world: World) -> None:
 
 def test_whoever_may_still_annotate_in_the_batch_does_not_adjudicate_there(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     kim = rejoin(world, "kim")
     membership = Membership.objects.get(project=batch.project, person=kim)
     Membership.objects.filter(pk=membership.pk).update(roles=[Role.ANNOTATOR, Role.ADJUDICATOR])
 
     assert not visibility.may_adjudicate(kim, item)
-    assert not visibility.adjudicable(kim, adjudicating.waiting(batch)).exists()
+    assert not visibility.adjudicable(kim, adjudication.waiting(batch)).exists()
     assert visibility.may_adjudicate(world.ivo, item)
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     item.batch.refresh_from_db()
     assert visibility.may_adjudicate(kim, item), "then nothing of it can come to them any more"
 
@@ -374,12 +373,12 @@ def test_letters_are_drawn_per_item_and_stay(db: None, tmp_path: Path) -> None:
     for _ in range(9):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     orders = []
-    for item in adjudicating.waiting(batch):
-        order = [one.annotation.assignment.person.name for one in adjudicating.candidates(item)]
-        assert order == [one.annotation.assignment.person.name for one in adjudicating.candidates(item)]
+    for item in adjudication.waiting(batch):
+        order = [one.annotation.assignment.person.name for one in adjudication.candidates(item)]
+        assert order == [one.annotation.assignment.person.name for one in adjudication.candidates(item)]
         orders.append(order)
 
     assert len({tuple(order) for order in orders}) > 1
@@ -400,33 +399,33 @@ def test_another_rule_decides_what_waits_and_leaves_what_is_decided(
         assignment = world.take(batch, "bo")
         assert assignment is not None
         world.answer(assignment, {"cells": cells, "unanswerable": False})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     decided = Decision.objects.get(item__batch=batch)
-    assert adjudicating.waiting(batch).count() == 1
+    assert adjudication.waiting(batch).count() == 1
 
     rule = {"rule": "set_overlap", "least": 0}
-    assert adjudicating.foreseen(batch, adjudicating.checked_rule(batch, rule)) == {
+    assert adjudication.foreseen(batch, adjudication.checked_rule(batch, rule)) == {
         "accepted": 1,
         "one_more": 0,
         "adjudication": 0,
     }
     assert Decision.objects.filter(item__batch=batch).count() == 1, "looking changes nothing"
     with django_capture_on_commit_callbacks(execute=True):
-        job = adjudicating.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER)
+        job = adjudication.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER)
 
     assert job is not None
     job.refresh_from_db()
     assert job.result["resolved"] == 1
-    assert not adjudicating.waiting(batch).exists()
+    assert not adjudication.waiting(batch).exists()
     assert Decision.objects.filter(item__batch=batch, made_by=None).count() == 2
     assert Decision.objects.get(pk=decided.pk).made_at == decided.made_at
-    assert adjudicating.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER) is None
+    assert adjudication.change_rule(batch=batch, rule=rule, by=world.mara, now=LATER) is None
 
 
 def test_a_rule_that_does_not_fit_is_refused_in_words(world: World) -> None:
     batch = world.batch()
     with pytest.raises(Refused) as refused:
-        adjudicating.change_rule(batch=batch, rule={"rule": "gap"}, by=world.mara, now=NOON)
+        adjudication.change_rule(batch=batch, rule={"rule": "gap"}, by=world.mara, now=NOON)
     assert "does not fit question_type" in refused.value.detail
 
 
@@ -442,14 +441,14 @@ def test_every_judging_kind_has_a_rule_a_batch_may_change(task: TaskType) -> Non
 
 def test_an_own_response_decides_and_rests_on_nobody(world: World) -> None:
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     assignment = Assignment.objects.filter(item=item).select_related("batch", "item__example__stored_table")[
         0
     ]
     before = list(Annotation.objects.values_list("pk", "response"))
 
     response = envelope(assignment, {"label": "extraction"})
-    decision = adjudicating.decide(
+    decision = adjudication.decide(
         item=item, by=world.ivo, note="It is read off.", response=response, now=LATER
     )
 
@@ -469,19 +468,19 @@ def test_a_release_names_the_rule_of_each_decision_and_verifies_whatever_the_bat
     batch = ruled(world, {"rule": "majority", "most": 3}, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     world.label(batch, "cy", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     own = world.batch(size=1, name="by its own rule")
     for who in ("ada", "bo", "cy"):
         world.label(own, who, "extraction")
-    adjudicating.resolve_batch(batch=own, now=LATER)
+    adjudication.resolve_batch(batch=own, now=LATER)
     for one in (batch, own):
-        adjudicating.change_rule(batch=one, rule={"rule": "unanimous"}, by=world.mara, now=LATER)
-        assigning.close_batch(batch=one, by=world.mara, now=LATER)
+        adjudication.change_rule(batch=one, rule={"rule": "unanimous"}, by=world.mara, now=LATER)
+        batches.close_batch(batch=one, by=world.mara, now=LATER)
 
     folder = tmp_path / "release"
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="1.0", format="askew", by=world.rea, now=LATER, out=folder
     )
     (path,) = folder.rglob("decisions.jsonl")
@@ -496,7 +495,7 @@ def test_a_release_names_the_rule_of_each_decision_and_verifies_whatever_the_bat
 
 def test_the_page_offers_to_send_back_only_what_no_release_holds(world: World, client: Client) -> None:
     batch = labelled(world, "extraction", "reasoning")
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     client.force_login(world.ivo)
     address = f"/items/{item.public_id}/adjudicate/"
     assert "Response to send back" in client.get(address).content.decode()
@@ -518,7 +517,7 @@ def test_side_by_side_keeps_what_an_adjudicator_may_be_asked_about_and_bars_whoe
     world: World, client: Client
 ) -> None:
     batch = labelled(world, "extraction", "reasoning")
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     question = item.example.question
     address = f"/batches/{batch.public_id}/calibration/"
 
@@ -528,7 +527,7 @@ def test_side_by_side_keeps_what_an_adjudicator_may_be_asked_about_and_bars_whoe
     assert question in client.get(address).content.decode()
 
     assert set(item.exclusions.values_list("person", flat=True)) == {world.rea.pk}
-    adjudicating.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
+    adjudication.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
     client.force_login(world.ivo)
     assert question in client.get(address).content.decode()
 
@@ -537,8 +536,8 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
     world: World, client: Client
 ) -> None:
     batch = labelled(world, "extraction", "reasoning")
-    item = adjudicating.waiting(batch).get()
-    release = releasing.make_release(
+    item = adjudication.waiting(batch).get()
+    release = creation.make_release(
         project=world.project, name="early", format="askew", by=world.rea, now=LATER
     )
     names = set(
@@ -558,10 +557,10 @@ def test_neither_log_nor_release_tells_an_adjudicator_whose_response_waits_for_t
     assert "is not final, and you may be asked to decide it" in download.content.decode()
     assert "is not final, and you may be asked to decide it" in page
     assert f"/releases/{release.public_id}/download/" not in page, "no button that refuses"
-    adjudicating.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
+    adjudication.decide(item=item, by=world.ivo, note="It is.", choose=["A"], now=LATER)
     log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
     assert not any(name in log for name in names)
-    releasing.make_release(project=world.project, name="later", format="askew", by=world.rea, now=LATER)
+    creation.make_release(project=world.project, name="later", format="askew", by=world.rea, now=LATER)
     assert client.get(f"/releases/{release.public_id}/download/")["Content-Type"] == "application/zip"
     log = client.get("/projects/films/log/", {"thing": "assignment"}).content.decode()
     assert all(name in log for name in names)
@@ -574,12 +573,12 @@ def test_the_order_of_the_letters_is_the_same_each_time_and_cannot_be_worked_out
     """A batch from before batches had keys has the letters that notes of adjudicators name."""
     orders = set()
     batch = labelled(world, "extraction", "reasoning", "neither")
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     for number in range(12):
         item.batch.draw_key = f"key {number}" if has_key else ""
         settings.SECRET_KEY = "this installation" if has_key else f"installation {number}"
-        order = [one.annotation.pk for one in adjudicating.candidates(item)]
-        assert order == [one.annotation.pk for one in adjudicating.candidates(item)]
+        order = [one.annotation.pk for one in adjudication.candidates(item)]
+        assert order == [one.annotation.pk for one in adjudication.candidates(item)]
         orders.add(tuple(order))
 
     assert len(orders) > 1, "the order hangs on a key that nobody sees"
@@ -592,8 +591,8 @@ def test_who_has_read_the_responses_of_an_item_never_gets_it_as_an_annotator(
     batch = ruled(world, {"rule": "unanimous"}, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    item = adjudicating.waiting(batch).get()
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    item = adjudication.waiting(batch).get()
     client.force_login(world.ivo)
     address = (
         f"/items/{item.public_id}/adjudicate/"
@@ -604,11 +603,11 @@ def test_who_has_read_the_responses_of_an_item_never_gets_it_as_an_annotator(
         assert client.get(address).status_code == 200
     assert item.exclusions.filter(person=world.ivo, read_at__isnull=False).count() == 1
     assert visibility.may_adjudicate(world.ivo, item), "reading bars nobody from deciding"
-    assert visibility.adjudicable(world.ivo, adjudicating.waiting(batch)).exists()
+    assert visibility.adjudicable(world.ivo, adjudication.waiting(batch)).exists()
 
     membership = Membership.objects.select_related("project", "person").get(person=world.ivo)
-    setting_up.change_roles(membership=membership, roles=[Role.ANNOTATOR], by=world.mara, now=LATER)
-    places.add_place(item)
+    projects.change_roles(membership=membership, roles=[Role.ANNOTATOR], by=world.mara, now=LATER)
+    slots.add_place(item)
 
     assert world.take(batch, "ivo") is None
     assert availability.left_for(world.ivo, [batch.pk]) == {batch.pk: 0}

@@ -14,10 +14,10 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import adjudicating, annotating
 from annotation.models import Annotation, Batch, Decision, Item, Person, SentBack
-from annotation.refusals import Refused
-from annotation.views.contrasting import NEAR, PART, WHOLE, Said, contrasted
+from annotation.platform.refusals import Refused
+from annotation.web.views.table_comparison import NEAR, PART, WHOLE, Said, contrasted
+from annotation.workflow import adjudication, assignments
 from tableqa import Example, Table
 from tableqa.operations import (
     InsertColumn,
@@ -223,8 +223,8 @@ def edits(world: World) -> Item:
             if new
             else {"unanswerable": True},
         )
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    return adjudicating.waiting(batch).get()
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    return adjudication.waiting(batch).get()
 
 
 def test_what_each_response_did_stands_in_the_table_itself(world: World, edits: Item) -> None:
@@ -233,7 +233,7 @@ def test_what_each_response_did_stands_in_the_table_itself(world: World, edits: 
     (line,) = re.findall(r'<td[^>]*class="[^"]*changed[^"]*".*?</td>', page.content.decode())
     assert "1995" in line
     for letter, new in re.findall(r'<span class="sr">by </span>([A-C])</b> (\d+)</ins>', line):
-        found = {one.letter: one.response for one in adjudicating.candidates(edits)}
+        found = {one.letter: one.response for one in adjudication.candidates(edits)}
         assert found[letter].answers == (new,)
     assert line.count('<ins class="of">') == 2
     for name in ("Ada", "Bo", "Cy"):
@@ -315,7 +315,7 @@ class TestAnOwnResponse:
 
     def test_it_begins_with_a_response_that_was_given(self, world: World, edits: Item) -> None:
         letter, given = next(
-            (one.letter, one.response) for one in adjudicating.candidates(edits) if one.response.operations
+            (one.letter, one.response) for one in adjudication.candidates(edits) if one.response.operations
         )
         page = browser(world.ivo).get(self.address(edits, **{"from": letter}))
 
@@ -389,7 +389,7 @@ class TestTheRuleOfABatch:
             assignment = world.take(batch, who)
             assert assignment is not None
             world.answer(assignment, {"cells": cells, "unanswerable": False})
-        adjudicating.resolve_batch(batch=batch, now=LATER)
+        adjudication.resolve_batch(batch=batch, now=LATER)
         mara = browser(world.mara)
         address = reverse("batch_settings", args=[batch.public_id])
 
@@ -430,7 +430,7 @@ def test_a_long_table_costs_as_many_queries_as_a_short_one(
     ivo.get(reverse("adjudicate", args=[edits.public_id]))
     with django_assert_max_num_queries(20):
         ivo.get(reverse("adjudicate", args=[edits.public_id]))
-    assert annotating.UNDO_WINDOW
+    assert assignments.UNDO_WINDOW
 
 
 def test_only_a_response_that_excludes_the_item_says_so(world: World, edits: Item) -> None:
@@ -438,7 +438,7 @@ def test_only_a_response_that_excludes_the_item_says_so(world: World, edits: Ite
 
     parts = page.split('<div class="candidate"')[1:]
     assert ["excludes the item" in part for part in parts] == [
-        one.response.unanswerable for one in adjudicating.candidates(edits)
+        one.response.unanswerable for one in adjudication.candidates(edits)
     ]
     assert page.count("excludes the item") == 1
 
@@ -447,8 +447,8 @@ class TestTwoAtOneItem:
     """Whoever is second keeps what they wrote, and reads what the first one did."""
 
     def first(self, world: World, item: Item, **how: Any) -> None:
-        one = next(one for one in adjudicating.candidates(item) if one.response.operations)
-        adjudicating.decide(
+        one = next(one for one in adjudication.candidates(item) if one.response.operations)
+        adjudication.decide(
             item=item, by=world.rea, now=LATER, **({"choose": [one.letter], "note": "By the row."} | how)
         )
 
@@ -476,7 +476,7 @@ class TestTwoAtOneItem:
         assert not SentBack.objects.exists()
 
     def test_a_reason_without_a_full_stop_ends_the_sentence(self, world: World, edits: Item) -> None:
-        unanswerable = next(one for one in adjudicating.candidates(edits) if one.response.unanswerable)
+        unanswerable = next(one for one in adjudication.candidates(edits) if one.response.unanswerable)
         self.first(world, edits, choose=[unanswerable.letter], note="It asks for a film")
         answer = browser(world.ivo).post(
             reverse("adjudicate", args=[edits.public_id]), {"choose": "B", "note": "Mine is better."}
@@ -524,16 +524,16 @@ def test_a_note_is_brought_along_to_an_own_response_and_back(world: World, edits
 
 def replaced_response(world: World, item: Item) -> tuple[str, str]:
     """The letter of a response that was sent back and submitted with another answer, and the responses shown before."""
-    shown = adjudicating.candidates(item)
+    shown = adjudication.candidates(item)
     (edited,) = [candidate for candidate in shown if candidate.response.answers == ("1996",)]
-    adjudicating.send_back(item=item, by=world.rea, choose=edited.letter, note="Look again.", now=LATER)
+    adjudication.send_back(item=item, by=world.rea, choose=edited.letter, note="Look again.", now=LATER)
     again = world.take(item.batch, "ada")
     assert again is not None
     data = {"unanswerable": False, "operations": [put("r0", "1998").to_dict()], "answers": ["1998"]}
     world.answer(again, data, now=LATER)
-    adjudicating.resolve_batch(batch=item.batch, now=LATER)
-    assert adjudicating.waiting(item.batch).get() == item
-    return edited.letter, adjudicating.in_one_text(candidate.annotation for candidate in shown)
+    adjudication.resolve_batch(batch=item.batch, now=LATER)
+    assert adjudication.waiting(item.batch).get() == item
+    return edited.letter, adjudication.in_one_text(candidate.annotation for candidate in shown)
 
 
 @pytest.mark.parametrize(
@@ -580,7 +580,7 @@ def test_an_own_response_is_not_decided_over_responses_that_changed(world: World
 
 def test_a_letter_is_not_shown_as_chosen_while_another_response_has_it(world: World, edits: Item) -> None:
     letter, seen = replaced_response(world, edits)
-    adjudicating.send_back(item=edits, by=world.rea, choose=letter, note="Once more.", now=LATER)
+    adjudication.send_back(item=edits, by=world.rea, choose=letter, note="Once more.", now=LATER)
 
     sent = {"choose": letter, "note": "As I saw it.", "responses": seen}
     answer = browser(world.ivo).post(reverse("adjudicate", args=[edits.public_id]), sent)
@@ -594,7 +594,7 @@ def test_a_letter_is_not_shown_as_chosen_while_another_response_has_it(world: Wo
 def test_a_decision_that_meets_the_change_in_between_is_refused(world: World, edits: Item) -> None:
     letter, seen = replaced_response(world, edits)
     with pytest.raises(Refused) as refused:
-        adjudicating.decide(item=edits, by=world.ivo, choose=[letter], seen=seen, now=LATER)
+        adjudication.decide(item=edits, by=world.ivo, choose=[letter], seen=seen, now=LATER)
 
     assert refused.value.code == "responses_changed"
 
@@ -602,8 +602,8 @@ def test_a_decision_that_meets_the_change_in_between_is_refused(world: World, ed
 def test_an_undo_whose_answer_was_lost_shows_the_item_again_when_it_is_repeated(
     world: World, edits: Item
 ) -> None:
-    (unanswerable,) = [one for one in adjudicating.candidates(edits) if one.response.unanswerable]
-    adjudicating.decide(
+    (unanswerable,) = [one for one in adjudication.candidates(edits) if one.response.unanswerable]
+    adjudication.decide(
         item=edits, by=world.ivo, choose=[unanswerable.letter], note="No such film.", now=LATER
     )
     ivo, address = browser(world.ivo), reverse("adjudication", args=[edits.batch.public_id])
@@ -618,7 +618,7 @@ def test_an_undo_whose_answer_was_lost_shows_the_item_again_when_it_is_repeated(
 
 
 def test_sending_back_whose_undo_was_answered_in_vain_is_not_undone_twice(world: World, edits: Item) -> None:
-    adjudicating.send_back(item=edits, by=world.ivo, choose="A", note="Look again.", now=LATER)
+    adjudication.send_back(item=edits, by=world.ivo, choose="A", note="Look again.", now=LATER)
     ivo, address = browser(world.ivo), reverse("adjudication", args=[edits.batch.public_id])
 
     pages = [ivo.post(address, {"undo": edits.public_id}, headers={"X-Lane": "1"}) for _ in range(2)]

@@ -14,10 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation import doctor
-from annotation.forms.terms import ChangeForm
-from annotation.journeys import adjudicating, annotating, assigning, changing, releasing
-from annotation.journeys.adjudicating import LastAct
+from annotation.management import doctor
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -32,11 +29,14 @@ from annotation.models import (
     Place,
     SentBack,
 )
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.terms import SECTIONS
-from annotation.terms.adjudication import STANDARD_REASONS
-from annotation.work import queue
+from annotation.models.batch_options import SECTIONS
+from annotation.models.batch_options.adjudication import STANDARD_REASONS
+from annotation.platform.refusals import Refused
+from annotation.queue import reservations
+from annotation.releases import creation, release_files
+from annotation.web.forms.batch_settings import ChangeForm
+from annotation.workflow import adjudication, assignments, batch_settings, batches
+from annotation.workflow.adjudication import LastAct
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World, make_world
@@ -53,7 +53,7 @@ def labelled(world: World, items: int = 1, **more: Any) -> Batch:
     for _ in range(items):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -73,20 +73,18 @@ def edited(world: World, **check: Any) -> tuple[Batch, Batch]:
         operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": "1995", "new": new}
         edit = {"unanswerable": False, "operations": [operation], "answers": [new]}
         world.answer(assignment, edit if new else {"unanswerable": True})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch, checks
 
 
 def decide(world: World, item: Item, letter: str = "A", now: datetime = LATER, **more: Any) -> Decision:
-    return adjudicating.decide(item=item, by=world.ivo, choose=[letter], now=now, **more)
+    return adjudication.decide(item=item, by=world.ivo, choose=[letter], now=now, **more)
 
 
 def release(world: World, batch: Batch, folder: Path) -> Path:
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     out = folder / "release"
-    releasing.make_release(
-        project=world.project, name="1.0", format="askew", by=world.rea, now=LATER, out=out
-    )
+    creation.make_release(project=world.project, name="1.0", format="askew", by=world.rea, now=LATER, out=out)
     return out
 
 
@@ -102,7 +100,7 @@ def state(batch: Batch) -> dict[str, Any]:
     return {
         "waiting": [
             (item.pk, item.adjudication.reason, item.adjudication.weight, item.adjudication.asked_at)
-            for item in adjudicating.waiting(batch)
+            for item in adjudication.waiting(batch)
         ],
         "counts": (batch.accepted_count, batch.excluded_count, batch.items_count, batch.places_count),
         "rows": [model.objects.count() for model in (Decision, Outcome, Example, Item, Place)],
@@ -113,7 +111,7 @@ def state(batch: Batch) -> dict[str, Any]:
 
 
 def test_a_decision_needs_no_note_and_keeps_a_listed_reason_apart(world: World) -> None:
-    first, second = adjudicating.waiting(labelled(world, items=2))
+    first, second = adjudication.waiting(labelled(world, items=2))
 
     assert (decide(world, first).note, decide(world, second, listed_reason=STANDARD_REASONS[1]).note) == (
         "",
@@ -126,7 +124,7 @@ def test_a_decision_needs_no_note_and_keeps_a_listed_reason_apart(world: World) 
 
 def test_a_reason_that_the_batch_does_not_list_is_refused_with_those_it_lists(world: World) -> None:
     batch = labelled(world, adjudication_reasons=["Guideline 3", "Guideline 4"])
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
 
     error = refused(lambda: decide(world, item, listed_reason=STANDARD_REASONS[0]))
 
@@ -137,13 +135,13 @@ def test_a_reason_that_the_batch_does_not_list_is_refused_with_those_it_lists(wo
 def test_a_batch_that_requires_a_note_refuses_a_decision_without_one_and_an_exclusion_explains_itself(
     world: World,
 ) -> None:
-    first, second = adjudicating.waiting(labelled(world, items=2, note_required=True))
+    first, second = adjudication.waiting(labelled(world, items=2, note_required=True))
 
     error = refused(lambda: decide(world, first, listed_reason=STANDARD_REASONS[0]))
     assert error.detail == "This batch requires a note. Write why you decide this way."
 
     assert decide(world, first, note="By rule 3.").note == "By rule 3."
-    adjudicating.decide(item=second, by=world.ivo, exclude="Damaged.", now=LATER)
+    adjudication.decide(item=second, by=world.ivo, exclude="Damaged.", now=LATER)
     assert Decision.objects.get(item=second).reason == "Damaged."
 
 
@@ -151,7 +149,7 @@ def test_both_terms_change_while_people_work_and_what_is_decided_stays(world: Wo
     batch = world.batch()
     wanted = {"adjudication_reasons": ["  By   rule 3 ", "", "By rule 3", "Typo"], "note_required": True}
 
-    changing.change(batch=batch, wanted=wanted, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, wanted=wanted, by=world.mara, now=LATER)
 
     batch.refresh_from_db()
     assert (batch.adjudication_reasons, batch.note_required) == (["By rule 3", "Typo"], True)
@@ -159,13 +157,13 @@ def test_both_terms_change_while_people_work_and_what_is_decided_stays(world: Wo
 
 def test_in_a_closed_batch_only_what_adjudicators_need_changes(world: World) -> None:
     batch = world.batch()
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     form = ChangeForm(batch=batch, sections=SECTIONS)
 
     assert list(form.terms) == ["adjudication_reasons", "note_required"]
-    changing.change(batch=batch, wanted={"note_required": True}, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, wanted={"note_required": True}, by=world.mara, now=LATER)
     both = {"note_required": False, "gold_feedback": True}
-    error = refused(lambda: changing.change(batch=batch, wanted=both, by=world.mara, now=LATER))
+    error = refused(lambda: batch_settings.change(batch=batch, wanted=both, by=world.mara, now=LATER))
 
     assert error.code == "batch_closed"
     batch.refresh_from_db()
@@ -186,7 +184,7 @@ def test_a_list_of_reasons_that_no_key_could_choose_is_refused(
 ) -> None:
     batch = world.batch()
     wanted = {"adjudication_reasons": reasons}
-    error = refused(lambda: changing.change(batch=batch, wanted=wanted, by=world.mara, now=LATER))
+    error = refused(lambda: batch_settings.change(batch=batch, wanted=wanted, by=world.mara, now=LATER))
     assert words in error.detail
 
 
@@ -194,7 +192,7 @@ def test_a_release_has_decisions_with_a_listed_reason_with_a_note_and_with_neith
     world: World, tmp_path: Path
 ) -> None:
     batch = labelled(world, items=3)
-    plain, listed, noted = adjudicating.waiting(batch)
+    plain, listed, noted = adjudication.waiting(batch)
     decide(world, plain)
     decide(world, listed, listed_reason=STANDARD_REASONS[2])
     decide(world, noted, note="By rule 3.")
@@ -217,10 +215,10 @@ def test_a_release_has_decisions_with_a_listed_reason_with_a_note_and_with_neith
 def test_undo_brings_a_label_item_back_to_its_place_in_the_queue(world: World) -> None:
     batch = labelled(world, items=3)
     before = state(batch)
-    item = adjudicating.waiting(batch)[1]
+    item = adjudication.waiting(batch)[1]
     decide(world, item)
 
-    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    adjudication.undo(item=item, by=world.ivo, now=LATER)
 
     assert state(batch) == before
     assert list(doctor.findings()) == []
@@ -233,13 +231,13 @@ def test_undo_brings_a_label_item_back_to_its_place_in_the_queue(world: World) -
 
 def test_undo_takes_along_the_example_and_the_items_that_followed(world: World) -> None:
     batch, check = edited(world, overlap=2)
-    before, item = state(batch), adjudicating.waiting(batch).get()
-    letter = next(one.letter for one in adjudicating.candidates(item) if one.response.operations)
+    before, item = state(batch), adjudication.waiting(batch).get()
+    letter = next(one.letter for one in adjudication.candidates(item) if one.response.operations)
     decide(world, item, letter)
     check.refresh_from_db()
     assert (check.items_count, check.places_count) == (1, 2)
 
-    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    adjudication.undo(item=item, by=world.ivo, now=LATER)
 
     check.refresh_from_db()
     assert (check.items_count, check.places_count) == (0, 0)
@@ -249,24 +247,24 @@ def test_undo_takes_along_the_example_and_the_items_that_followed(world: World) 
 
 def test_undo_of_an_exclusion_counts_it_out(world: World) -> None:
     batch = labelled(world)
-    before, item = state(batch), adjudicating.waiting(batch).get()
-    adjudicating.decide(item=item, by=world.ivo, exclude="Damaged.", now=LATER)
+    before, item = state(batch), adjudication.waiting(batch).get()
+    adjudication.decide(item=item, by=world.ivo, exclude="Damaged.", now=LATER)
 
-    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    adjudication.undo(item=item, by=world.ivo, now=LATER)
 
     assert state(batch) == before
 
 
 def test_undo_is_refused_once_somebody_has_an_item_that_followed(world: World) -> None:
     batch, check = edited(world, overlap=1)
-    item = adjudicating.waiting(batch).get()
-    letter = next(one.letter for one in adjudicating.candidates(item) if one.response.operations)
+    item = adjudication.waiting(batch).get()
+    letter = next(one.letter for one in adjudication.candidates(item) if one.response.operations)
     decision = decide(world, item, letter)
     makers = {annotation.assignment.person for annotation in decision.outcomes.get().annotations.all()}
     free = next(name for name in ("ada", "bo", "cy") if world.people[name] not in makers)
     assert world.take(check, free) is not None
 
-    error = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+    error = refused(lambda: adjudication.undo(item=item, by=world.ivo, now=LATER))
 
     assert (error.code, "has begun" in error.detail) == ("decided", True)
     assert Decision.objects.filter(item=item).exists()
@@ -274,22 +272,22 @@ def test_undo_is_refused_once_somebody_has_an_item_that_followed(world: World) -
 
 def test_undo_is_refused_for_a_released_decision(world: World, tmp_path: Path) -> None:
     batch = labelled(world)
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     decide(world, item)
     release(world, batch, tmp_path)
 
-    error = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+    error = refused(lambda: adjudication.undo(item=item, by=world.ivo, now=LATER))
 
     assert (error.code, "released" in error.detail) == ("decided", True)
 
 
 def test_only_the_person_who_decided_undoes_and_only_once(world: World) -> None:
-    item = adjudicating.waiting(labelled(world)).get()
-    nothing = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+    item = adjudication.waiting(labelled(world)).get()
+    nothing = refused(lambda: adjudication.undo(item=item, by=world.ivo, now=LATER))
     decide(world, item)
-    other = refused(lambda: adjudicating.undo(item=item, by=world.rea, now=LATER))
-    adjudicating.undo(item=item, by=world.ivo, now=LATER)
-    again = refused(lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER))
+    other = refused(lambda: adjudication.undo(item=item, by=world.rea, now=LATER))
+    adjudication.undo(item=item, by=world.ivo, now=LATER)
+    again = refused(lambda: adjudication.undo(item=item, by=world.ivo, now=LATER))
 
     assert {error.code for error in (nothing, other, again)} == {"invalid_request"}
     assert Adjudication.objects.filter(item=item).count() == 1
@@ -297,24 +295,24 @@ def test_only_the_person_who_decided_undoes_and_only_once(world: World) -> None:
 
 def test_a_sitting_ends_with_a_break_of_more_than_half_an_hour(world: World) -> None:
     batch = labelled(world, items=3)
-    items = list(adjudicating.waiting(batch))
+    items = list(adjudication.waiting(batch))
     for item, minutes in zip(items, (0, 31, 60), strict=True):
         decide(world, item, now=LATER + timedelta(minutes=minutes))
 
     newest = [items[2].public_id, items[1].public_id]
-    assert adjudicating.sitting(batch, world.ivo, LATER + timedelta(minutes=61)) == newest
-    assert adjudicating.sitting(batch, world.ivo, LATER + timedelta(minutes=91)) == []
-    assert adjudicating.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
+    assert adjudication.sitting(batch, world.ivo, LATER + timedelta(minutes=61)) == newest
+    assert adjudication.sitting(batch, world.ivo, LATER + timedelta(minutes=91)) == []
+    assert adjudication.sitting(batch, world.rea, LATER + timedelta(minutes=61)) == []
 
 
 def test_the_last_act_is_the_later_of_a_decision_and_sending_back_within_a_sitting(world: World) -> None:
     batch = labelled(world, items=3)
-    first, second, third = adjudicating.waiting(batch)
+    first, second, third = adjudication.waiting(batch)
     decide(world, first)
     after = LATER + timedelta(minutes=1)
     assert last_act(batch, world.ivo, after).item == first.public_id
 
-    adjudicating.send_back(item=second, by=world.ivo, choose="A", note="Look again.", now=after)
+    adjudication.send_back(item=second, by=world.ivo, choose="A", note="Look again.", now=after)
     assert last_act(batch, world.ivo, after).item == second.public_id
     assert last_act(batch, world.rea, after) == LastAct()
     assert last_act(batch, world.ivo, after + timedelta(minutes=31)) == LastAct()
@@ -324,23 +322,23 @@ def test_the_last_act_is_the_later_of_a_decision_and_sending_back_within_a_sitti
 
 
 def last_act(batch: Batch, person: Person, now: datetime) -> LastAct:
-    return adjudicating.last_act(batch, person, now, next(iter(adjudicating.sitting(batch, person, now)), ""))
+    return adjudication.last_act(batch, person, now, next(iter(adjudication.sitting(batch, person, now)), ""))
 
 
 def test_sending_back_is_undone_as_if_it_had_never_been(world: World) -> None:
     batch = labelled(world)
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     reason, asked_at = item.adjudication.reason, item.adjudication.asked_at
-    words = [candidate.words for candidate in adjudicating.candidates(item)]
-    adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
-    assert not adjudicating.waiting(batch).exists()
+    words = [candidate.words for candidate in adjudication.candidates(item)]
+    adjudication.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    assert not adjudication.waiting(batch).exists()
 
-    (sent,) = adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER + timedelta(minutes=1))
+    (sent,) = adjudication.undo_send_back(item=item, by=world.ivo, now=LATER + timedelta(minutes=1))
 
     assert sent.note == "Look again."
-    (waiting,) = adjudicating.waiting(batch)
+    (waiting,) = adjudication.waiting(batch)
     assert (waiting.adjudication.reason, waiting.adjudication.asked_at) == (reason, asked_at)
-    assert [candidate.words for candidate in adjudicating.candidates(waiting)] == words
+    assert [candidate.words for candidate in adjudication.candidates(waiting)] == words
     assert not SentBack.objects.exists()
     assert waiting.submitted_count == 3
     assert not Assignment.objects.filter(state=Assignment.State.LEASED).exists()
@@ -350,20 +348,20 @@ def test_sending_back_is_undone_as_if_it_had_never_been(world: World) -> None:
 
 def test_sending_back_cannot_be_undone_once_the_author_has_written(world: World) -> None:
     batch = labelled(world, items=2)
-    first, second = adjudicating.waiting(batch)
+    first, second = adjudication.waiting(batch)
     decide(world, first)
-    sent = adjudicating.send_back(
+    sent = adjudication.send_back(
         item=second, by=world.ivo, choose="B", note="Look again.", now=LATER + timedelta(minutes=1)
     )
     now = LATER + timedelta(minutes=2)
-    annotating.save_draft(
+    assignments.save_draft(
         assignment=world.reload(sent.assignment),
         response={"data": {"label": "neither"}},
         revision=Draft.objects.get(assignment=sent.assignment).revision,
         now=now,
     )
 
-    error = refused(lambda: adjudicating.undo_send_back(item=second, by=world.ivo, now=now))
+    error = refused(lambda: adjudication.undo_send_back(item=second, by=world.ivo, now=now))
 
     assert error.code == "decided"
     assert SentBack.objects.count() == 1
@@ -372,12 +370,12 @@ def test_sending_back_cannot_be_undone_once_the_author_has_written(world: World)
 
 def test_sending_back_cannot_be_undone_once_the_author_has_submitted_again(world: World) -> None:
     batch = labelled(world)
-    item = adjudicating.waiting(batch).get()
-    sent = adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    item = adjudication.waiting(batch).get()
+    sent = adjudication.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
     now = LATER + timedelta(minutes=2)
     world.answer(world.reload(sent.assignment), {"label": "extraction"}, now=now)
 
-    error = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=now))
+    error = refused(lambda: adjudication.undo_send_back(item=item, by=world.ivo, now=now))
 
     assert (error.code, "already worked" in error.detail) == ("decided", True)
     assert last_act(batch, world.ivo, now) == LastAct(is_passed_over=True)
@@ -385,25 +383,25 @@ def test_sending_back_cannot_be_undone_once_the_author_has_submitted_again(world
 
 def test_only_who_sent_back_undoes_it_and_only_once_and_not_in_a_closed_batch(world: World) -> None:
     batch = labelled(world)
-    item = adjudicating.waiting(batch).get()
-    nothing = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER))
-    adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
-    other = refused(lambda: adjudicating.undo_send_back(item=item, by=world.rea, now=LATER))
-    adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER)
-    again = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER))
+    item = adjudication.waiting(batch).get()
+    nothing = refused(lambda: adjudication.undo_send_back(item=item, by=world.ivo, now=LATER))
+    adjudication.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    other = refused(lambda: adjudication.undo_send_back(item=item, by=world.rea, now=LATER))
+    adjudication.undo_send_back(item=item, by=world.ivo, now=LATER)
+    again = refused(lambda: adjudication.undo_send_back(item=item, by=world.ivo, now=LATER))
     assert {error.code for error in (nothing, other, again)} == {"invalid_request"}
 
-    adjudicating.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    closed = refused(lambda: adjudicating.undo_send_back(item=item, by=world.ivo, now=LATER))
+    adjudication.send_back(item=item, by=world.ivo, choose="B", note="Look again.", now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    closed = refused(lambda: adjudication.undo_send_back(item=item, by=world.ivo, now=LATER))
     assert closed.code == "decided"
 
 
 def test_the_story_of_an_item_tells_the_decision_that_was_undone_and_the_one_that_holds(world: World) -> None:
     batch = labelled(world)
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     decide(world, item, listed_reason=STANDARD_REASONS[1])
-    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    adjudication.undo(item=item, by=world.ivo, now=LATER)
     decide(world, item, "B", listed_reason=STANDARD_REASONS[2], note="By rule 3.")
     client = Client()
     client.force_login(world.mara)
@@ -446,11 +444,11 @@ def test_of_two_adjudicators_who_decide_at_once_the_second_is_refused(
     transactional_db: None, tmp_path: Path
 ) -> None:
     world = make_world(tmp_path)
-    item = adjudicating.waiting(labelled(world)).get()
+    item = adjudication.waiting(labelled(world)).get()
 
     results = at_once(
-        lambda: adjudicating.decide(item=item, by=world.ivo, choose=["A"], now=LATER),
-        lambda: adjudicating.decide(item=item, by=world.rea, choose=["B"], now=LATER),
+        lambda: adjudication.decide(item=item, by=world.ivo, choose=["A"], now=LATER),
+        lambda: adjudication.decide(item=item, by=world.rea, choose=["B"], now=LATER),
     )
 
     assert {getattr(result, "code", "decision") for result in results} == {"decided", "decision"}
@@ -464,15 +462,15 @@ def test_either_an_undo_or_whoever_takes_the_item_that_followed_comes_first(
 ) -> None:
     world = make_world(tmp_path)
     batch, check = edited(world, overlap=1)
-    item = adjudicating.waiting(batch).get()
-    letter = next(one.letter for one in adjudicating.candidates(item) if one.response.operations)
+    item = adjudication.waiting(batch).get()
+    letter = next(one.letter for one in adjudication.candidates(item) if one.response.operations)
     decision = decide(world, item, letter)
     makers = {annotation.assignment.person for annotation in decision.outcomes.get().annotations.all()}
     free = next(name for name in ("ada", "bo", "cy") if world.people[name] not in makers)
 
     at_once(
-        lambda: adjudicating.undo(item=item, by=world.ivo, now=LATER),
-        lambda: queue.next_assignment(batch=check, person=world.people[free], holding=(), now=LATER),
+        lambda: adjudication.undo(item=item, by=world.ivo, now=LATER),
+        lambda: reservations.next_assignment(batch=check, person=world.people[free], holding=(), now=LATER),
     )
 
     taken = Assignment.objects.filter(batch=check).exists()
@@ -485,7 +483,7 @@ def test_either_an_undo_or_whoever_takes_the_item_that_followed_comes_first(
 
 def test_the_api_lists_reasons_decides_with_one_and_undoes(world: World) -> None:
     batch = labelled(world, adjudication_reasons=["Guideline 3"])
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     client = Client()
     client.force_login(world.ivo)
 

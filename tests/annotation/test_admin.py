@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 from django.utils import timezone
 
+from annotation.access.roles import Permission, Role
 from annotation.admin import LEFT_OUT, RESPONSES, SECRET, site
-from annotation.journeys import setting_up
 from annotation.models import Annotation, Event, Item, Membership, Person
-from annotation.roles import Permission, Role
+from annotation.workflow import projects
 from config.csp import POLICY
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import EVERYBODY, Things, make_things
@@ -128,7 +128,7 @@ def test_a_name_and_an_address_are_put_right_and_nothing_else(things: Things) ->
 
 def test_an_administrator_who_annotates_somewhere_sees_no_responses(things: Things) -> None:
     world = things.world
-    setting_up.add_member(
+    projects.add_member(
         project=world.project, person=world.root, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
     )
     root = browser(world.root)
@@ -140,7 +140,7 @@ def test_an_administrator_who_annotates_somewhere_sees_no_responses(things: Thin
 
 
 def test_a_token_opens_no_admin(things: Things) -> None:
-    _, secret = setting_up.make_token(
+    _, secret = projects.make_token(
         person=things.world.root,
         project=things.world.project,
         name="t",

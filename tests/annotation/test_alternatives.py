@@ -13,12 +13,14 @@ from django.core.management import call_command
 from django.test import Client
 
 import tableqa
-from annotation.help import judging, verdict_line
-from annotation.journeys import adjudicating, importing, releasing
+from annotation.assistance import judgements as assistance_judgements
+from annotation.assistance import verdict_line
+from annotation.imports import example_import
 from annotation.models import Batch, Decision, Example, Project
-from annotation.refusals import Refused
-from annotation.releases import exporting, release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files, tool_exports
 from annotation.releases.release_files import Difference
+from annotation.workflow import adjudication
 from tableqa.core.release_rules import under
 from tableqa.data.answers import Answers, accepted
 from tableqa.readers import READERS
@@ -50,7 +52,9 @@ def squad(world: World, tmp_path: Path) -> World:
     """The world with a source of its own, whose first answer has two forms and whose second is a list."""
     path = tmp_path / "squad.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in (ALT, LIST)), "utf-8")
-    done = importing.import_examples(project=world.project, reader="own", path=path, name="squad", now=NOON)
+    done = example_import.import_examples(
+        project=world.project, reader="own", path=path, name="squad", now=NOON
+    )
     world.source = done.source
     return world
 
@@ -68,7 +72,7 @@ def submit(world: World, batch: Batch, who: str, data: dict[str, Any]) -> Any:
 
 
 def released(world: World, out: Path, format: Any = "askew") -> dict[str, Any]:
-    releasing.make_release(project=world.project, name=out.name, format=format, by=None, now=LATER, out=out)
+    creation.make_release(project=world.project, name=out.name, format=format, by=None, now=LATER, out=out)
     release_files.verify(out)
     return release_files.read_manifest(out)
 
@@ -82,7 +86,7 @@ def blind(world: World, example: str, *said: list[str]) -> Batch:
     batch = world.batch("answer_check", overlap=2, only=[example])
     for who, answers in zip(("bo", "cy"), said, strict=True):
         submit(world, batch, who, {"answers": answers, "unanswerable": False})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -91,7 +95,7 @@ def changed(world: World, answers: list[str], variant: str = "answer_changes") -
     edit = EDIT if variant == "answer_changes" else {**EDIT, "row": "r1", "at": [1, 0], "old": "Panthers"}
     data = {"unanswerable": False, "operations": [edit], "answers": answers, "reason": ""}
     submit(world, batch, "ada", data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -119,7 +123,9 @@ def test_an_example_with_other_forms_is_another_one_to_a_later_import(squad: Wor
     for forms in (["Broncos"], ["Broncos", "The Broncos"]):
         path.write_text(json.dumps({**ALT, "answers": {"text": forms}}) + "\n" + json.dumps(more), "utf-8")
         with pytest.raises(Refused, match="different answers"):
-            importing.import_examples(project=squad.project, reader="own", path=path, name="squad", now=NOON)
+            example_import.import_examples(
+                project=squad.project, reader="own", path=path, name="squad", now=NOON
+            )
 
 
 @pytest.mark.django_db
@@ -129,7 +135,7 @@ def test_a_blind_answer_in_another_accepted_form_is_equal_and_half_a_list_is_not
 
     decided = Decision.objects.values_list("item__example__external_id", "kind")
     assert list(decided) == [("1", "accepted")]
-    assert [item.example.external_id for item in adjudicating.waiting(half)] == ["2"]
+    assert [item.example.external_id for item in adjudication.waiting(half)] == ["2"]
 
 
 @pytest.mark.django_db
@@ -161,7 +167,7 @@ def test_a_release_keeps_verifies_evaluates_and_restores_alternatives(squad: Wor
 
     again = Project.objects.get(slug="restored")
     assert Example.objects.get(source__project=again, external_id="1").example().answers == BRONCOS
-    releasing.make_release(
+    creation.make_release(
         project=again, name="before", format="askew", by=None, now=LATER, out=tmp_path / "after"
     )
     release_files.verify(tmp_path / "after")
@@ -177,7 +183,7 @@ def check_exports(release: Path, folder: Path) -> None:
         out = io.StringIO()
         call_command("export_release", release, folder / f"to_{form}", "--to", form, stdout=out)
         assert "alternative answers" in out.getvalue()
-    assert "alternative" not in exporting.LOSES["label_studio"]
+    assert "alternative" not in tool_exports.LOSES["label_studio"]
 
 
 def check_evaluation(release: Path, folder: Path) -> None:
@@ -230,9 +236,9 @@ def test_another_form_is_no_changed_answer(squad: World) -> None:
 
 def test_a_verdict_is_stored_with_every_form_of_the_gold_answer() -> None:
     original = tableqa.Example("1", "who won?", tableqa.Table(["Team"], [["Broncos"]]), BRONCOS)
-    asked = judging.Asked(original, dataclasses.replace(original, question="who lost?"))
+    asked = assistance_judgements.Asked(original, dataclasses.replace(original, question="who lost?"))
 
-    held = judging.hold(asked, said("Denver Broncos"), said("Denver"))
+    held = assistance_judgements.hold(asked, said("Denver Broncos"), said("Denver"))
 
     assert held.verdict == "fooled"
     forms = {"original": [["Denver Broncos"]], "perturbed": [["Denver Broncos"]]}
@@ -258,7 +264,7 @@ def test_a_verdict_is_stored_with_what_is_first_in_dates() -> None:
     table = tableqa.Table(["Day"], [["5/12/2019"], ["12/25/2019"]])
     original = tableqa.Example("1", "when?", table, ["5/12/2019"])
 
-    held = judging.hold(judging.Asked(original, None), said("May 12, 2019"), None)
+    held = assistance_judgements.hold(assistance_judgements.Asked(original, None), said("May 12, 2019"), None)
 
     assert held.gold == {"original": ["5/12/2019"], "perturbed": [], "month_first": True}
     assert held.judgements["original"] == verdicts.judge(["2019-05-12"], gold_of(held.gold, "original"))
@@ -272,7 +278,7 @@ def test_a_release_by_rules_9_verifies_under_them(world: World, tmp_path: Path) 
     out = tmp_path / "release"
     with under(9):
         blind(world, "1", ["May 12, 2019"], ["2019-05-12"])
-        releasing.make_release(project=world.project, name="v", format="askew", by=None, now=LATER, out=out)
+        creation.make_release(project=world.project, name="v", format="askew", by=None, now=LATER, out=out)
 
     manifest = made_by_rules(out, 9)
 

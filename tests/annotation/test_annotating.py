@@ -10,11 +10,12 @@ from django.db import DatabaseError, transaction
 from django.db.models.functions import Now
 from django.test import Client
 
-from annotation import doctor
-from annotation.journeys import adjudicating, annotating, releasing
+from annotation.management import doctor
 from annotation.models import Annotation, Assignment, Draft, Event, Example, Item, Tally
-from annotation.refusals import Refused
-from annotation.work import queue
+from annotation.platform.refusals import Refused
+from annotation.queue import reservations
+from annotation.releases import creation
+from annotation.workflow import adjudication, assignments
 from tableqa.operations import SetCell
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World, envelope
@@ -33,7 +34,7 @@ def held(world: World) -> Assignment:
 
 
 def test_a_draft_is_kept_whatever_it_says_and_its_problems_are_told(world: World, held: Assignment) -> None:
-    saved = annotating.save_draft(
+    saved = assignments.save_draft(
         assignment=held, revision=0, response=envelope(held, {"label": "wat"}), now=NOON
     )
     assert (saved.revision, saved.saved_at) == (1, NOON)
@@ -43,14 +44,14 @@ def test_a_draft_is_kept_whatever_it_says_and_its_problems_are_told(world: World
 
 def test_a_draft_saved_twice_by_a_retry_is_one_draft(world: World, held: Assignment) -> None:
     for _ in range(2):
-        saved = annotating.save_draft(assignment=held, revision=0, response={"data": 1}, now=NOON)
+        saved = assignments.save_draft(assignment=held, revision=0, response={"data": 1}, now=NOON)
         assert saved.revision == 1
 
 
 def test_a_stale_draft_is_refused_with_the_newer_one(world: World, held: Assignment) -> None:
-    annotating.save_draft(assignment=held, revision=0, response={"data": "one tab"}, now=NOON)
+    assignments.save_draft(assignment=held, revision=0, response={"data": "one tab"}, now=NOON)
     with pytest.raises(Refused) as refused:
-        annotating.save_draft(assignment=held, revision=0, response={"data": "another tab"}, now=NOON)
+        assignments.save_draft(assignment=held, revision=0, response={"data": "another tab"}, now=NOON)
     assert refused.value.code == "stale_draft"
     assert refused.value.more["draft"]["response"] == {"data": "one tab"}
 
@@ -111,7 +112,7 @@ def test_a_response_that_does_not_hold_changes_nothing(
 ) -> None:
     response = envelope(held, {"label": "extraction"}) | change
     with pytest.raises(Invalid) as invalid:
-        annotating.submit(assignment=held, response=response, now=NOON)
+        assignments.submit(assignment=held, response=response, now=NOON)
     assert invalid.value.problems[0].code == code
     assert not Annotation.objects.exists()
     assert world.reload(held).state == Assignment.State.LEASED
@@ -128,21 +129,21 @@ def test_a_response_of_an_older_version_is_not_taken_for_one_of_this(world: Worl
     older = envelope(held, data) | {"version": 1}
     assert held.batch.task().read(older, held.plain_item).worked_out, "stored, it would be read"
 
-    saved = annotating.save_draft(assignment=held, revision=0, response=older, now=NOON)
+    saved = assignments.save_draft(assignment=held, revision=0, response=older, now=NOON)
     assert [problem.code for problem in saved.problems] == ["stale_version"]
     with pytest.raises(Invalid, match="Reload the page") as invalid:
-        annotating.submit(assignment=held, response=older, now=NOON)
+        assignments.submit(assignment=held, response=older, now=NOON)
     assert [problem.code for problem in invalid.value.problems] == ["stale_version"]
     with pytest.raises(Invalid) as invalid:
-        annotating.submit(assignment=held, response=envelope(held, data), now=NOON)
+        assignments.submit(assignment=held, response=envelope(held, data), now=NOON)
     assert "stale_version" not in [problem.code for problem in invalid.value.problems]
     assert not Annotation.objects.exists()
 
 
 def test_undo_opens_the_item_again_with_the_answer_as_draft(world: World, held: Assignment) -> None:
     first = world.answer(held, {"label": "extraction"})
-    reopened = annotating.undo(annotation=first, now=NOON + SECOND)
-    assert annotating.undo(annotation=first, now=NOON + SECOND) == reopened, "asking twice is asking once"
+    reopened = assignments.undo(annotation=first, now=NOON + SECOND)
+    assert assignments.undo(annotation=first, now=NOON + SECOND) == reopened, "asking twice is asking once"
     fresh = world.reload(held)
     assert fresh.state == Assignment.State.LEASED
     assert fresh.draft.response["data"] == {"label": "extraction"}
@@ -159,9 +160,9 @@ def test_undo_opens_the_item_again_with_the_answer_as_draft(world: World, held: 
 def test_undo_is_refused_once_the_item_is_decided(world: World) -> None:
     batch = world.batch(size=1, overlap=1)
     annotation = world.label(batch, "ada", "extraction")
-    adjudicating.resolve_due(now=NOON + timedelta(seconds=61))
+    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
     with pytest.raises(Refused) as refused:
-        annotating.undo(annotation=annotation, now=NOON)
+        assignments.undo(annotation=annotation, now=NOON)
     assert refused.value.code == "decided"
 
 
@@ -171,28 +172,28 @@ def test_an_item_is_resolved_a_minute_after_its_last_submission_and_not_when_it_
     batch = world.batch(size=1, overlap=1)
     annotation = world.label(batch, "ada", "extraction")
     assert Item.objects.get().due_at == NOON + timedelta(seconds=60)
-    annotating.undo(annotation=annotation, now=NOON)
+    assignments.undo(annotation=annotation, now=NOON)
     assert Item.objects.get().due_at is None
-    assert adjudicating.resolve_due(now=NOON + timedelta(days=1)) == 0
+    assert adjudication.resolve_due(now=NOON + timedelta(days=1)) == 0
 
 
 def test_time_counts_while_there_are_signs_of_life(world: World, held: Assignment) -> None:
     start = held.seen_at
     for seconds in (30, 60, 400, 430):
-        annotating.ping(assignment=world.reload(held), now=start + timedelta(seconds=seconds))
+        assignments.ping(assignment=world.reload(held), now=start + timedelta(seconds=seconds))
     annotation = world.answer(world.reload(held), {"label": "extraction"}, start + timedelta(seconds=440))
     assert annotation.active_seconds == 30 + 30 + 30 + 10, "five minutes away from the table are not work"
 
 
 def test_a_flag_neither_ends_nor_submits(world: World, held: Assignment) -> None:
-    annotating.flag(assignment=held, note="Row 3 looks broken", now=NOON)
-    annotating.flag(assignment=held, note="Row 3 looks broken", now=NOON)
+    assignments.flag(assignment=held, note="Row 3 looks broken", now=NOON)
+    assignments.flag(assignment=held, note="Row 3 looks broken", now=NOON)
     assert held.flags.count() == 1
     assert world.reload(held).state == Assignment.State.LEASED
 
 
 def test_every_change_of_state_is_in_the_log(world: World, held: Assignment) -> None:
-    annotating.undo(annotation=world.answer(held, {"label": "extraction"}), now=NOON)
+    assignments.undo(annotation=world.answer(held, {"label": "extraction"}), now=NOON)
     story = Event.objects.filter(thing="assignment", thing_id=held.pk).order_by("pk")
     assert [(event.before, event.after) for event in story] == [
         ("", "leased"),
@@ -211,7 +212,7 @@ def test_annotations_and_sources_are_written_once(world: World, held: Assignment
 
 
 def test_a_page_gets_what_its_kind_shows_and_nothing_else(world: World, held: Assignment) -> None:
-    payload = annotating.payload(held)
+    payload = assignments.payload(held)
     assert set(payload["shows"]) <= set(held.batch.task().shows)
     assert held.item.example.external_id not in str(payload)
     assert "meta" not in str(payload)
@@ -220,20 +221,20 @@ def test_a_page_gets_what_its_kind_shows_and_nothing_else(world: World, held: As
 def test_undo_is_refused_once_the_annotation_is_released(world: World) -> None:
     batch = world.batch(size=1, overlap=2)
     annotation = world.label(batch, "ada", "extraction")
-    releasing.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
+    creation.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
     with pytest.raises(Refused, match="released"):
-        annotating.undo(annotation=annotation, now=NOON)
+        assignments.undo(annotation=annotation, now=NOON)
     later = world.label(batch, "bo", "extraction")
-    annotating.undo(annotation=later, now=NOON)
+    assignments.undo(annotation=later, now=NOON)
 
 
 def test_no_release_holds_a_round_of_calibration(world: World) -> None:
     batch = world.batch(size=1, purpose="calibration", strategy="everyone")
     annotation = world.label(batch, "ada", "extraction")
     world.label(world.batch(size=1, overlap=1), "bo", "extraction")
-    releasing.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
-    assert annotating.may_open([annotation.assignment], now=NOON) == {annotation.assignment_id}
-    annotating.undo(annotation=annotation, now=NOON)
+    creation.make_release(project=world.project, name="early", format="askew", by=None, now=NOON)
+    assert assignments.may_open([annotation.assignment], now=NOON) == {annotation.assignment_id}
+    assignments.undo(annotation=annotation, now=NOON)
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "half \ud800 a pair"])
@@ -247,7 +248,7 @@ def test_text_that_no_file_can_keep_is_refused_everywhere(world: World, text: st
             world.answer(assignment, data)
         assert invalid.value.problems[0].code == "unstorable_text"
         with pytest.raises(Refused, match="cannot be saved"):
-            annotating.save_draft(
+            assignments.save_draft(
                 assignment=assignment, revision=0, response=envelope(assignment, data), now=NOON
             )
 
@@ -257,7 +258,7 @@ def test_one_submission_sent_many_times_after_the_lease_ran_out_is_one(world: Wo
     late = world.take(batch, "ada")
     assert late is not None
     Assignment.objects.filter(pk=late.pk).update(leased_until=Now() - SECOND)
-    queue.take_back_expired(batch=batch, now=NOON)
+    reservations.take_back_expired(batch=batch, now=NOON)
     one, two = world.reload(late), world.reload(late)
     assert world.answer(one, {"label": "extraction"}) == world.answer(two, {"label": "extraction"})
     assert Annotation.objects.count() == 1
@@ -266,17 +267,17 @@ def test_one_submission_sent_many_times_after_the_lease_ran_out_is_one(world: Wo
 
 def test_a_skip_after_the_lease_ran_out_keeps_its_reason(world: World, held: Assignment) -> None:
     Assignment.objects.filter(pk=held.pk).update(leased_until=Now() - SECOND)
-    queue.take_back_expired(batch=held.batch, now=NOON)
+    reservations.take_back_expired(batch=held.batch, now=NOON)
     late = world.reload(held)
-    assert not annotating.ping(assignment=late, now=NOON), "no lease is held, and none is claimed"
-    annotating.skip(assignment=late, reason="cannot read it", now=NOON)
+    assert not assignments.ping(assignment=late, now=NOON), "no lease is held, and none is claimed"
+    assignments.skip(assignment=late, reason="cannot read it", now=NOON)
     assert (world.reload(held).state, world.reload(held).reason) == ("skipped", "cannot read it")
     assert list(doctor.findings()) == []
 
 
 def test_whoever_withdraws_a_submission_keeps_the_place_however_long_it_takes(world: World) -> None:
     batch = world.batch(size=1, overlap=1)
-    annotating.undo(annotation=world.label(batch, "ada", "extraction"), now=NOON)
+    assignments.undo(annotation=world.label(batch, "ada", "extraction"), now=NOON)
     Assignment.objects.update(leased_until=Now() - SECOND)
     assert world.take(batch, "bo") is None
     again = world.take(batch, "ada")
@@ -286,8 +287,8 @@ def test_whoever_withdraws_a_submission_keeps_the_place_however_long_it_takes(wo
 
 def test_no_journey_keeps_text_that_cannot_be_kept(world: World, held: Assignment) -> None:
     for refused in (
-        lambda: annotating.skip(assignment=held, reason="a\x00b", now=NOON),
-        lambda: annotating.flag(assignment=held, note="a\ud800", now=NOON),
+        lambda: assignments.skip(assignment=held, reason="a\x00b", now=NOON),
+        lambda: assignments.flag(assignment=held, note="a\ud800", now=NOON),
         lambda: world.batch(name="a\x00b"),
     ):
         with pytest.raises(Refused, match="cannot be saved"):

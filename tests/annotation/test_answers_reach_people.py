@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import doctor
-from annotation.journeys import annotating
+from annotation.management import doctor
 from annotation.models import Batch, Inquiry, Person
-from annotation.quality import inquiring
+from annotation.quality import annotator_questions
+from annotation.workflow import assignments
 from tests.annotation.cast import NOON, World
 
 HREF = 'class="badge" href="/projects/films/inquiries/"'
@@ -38,10 +38,10 @@ def inquiry(world: World, batch: Batch) -> Inquiry:
     """Ada asked while she had an item before her, and Mara answered."""
     held = world.take(batch, "ada")
     assert held is not None
-    asked = inquiring.ask(
+    asked = annotator_questions.ask(
         project=world.project, person=world.ada, text="Do totals count?", assignment=held, now=NOON
     )
-    inquiring.answer(inquiry=asked, text="They do, <b>always</b>.", by=world.mara, now=NOON)
+    annotator_questions.answer(inquiry=asked, text="They do, <b>always</b>.", by=world.mara, now=NOON)
     return asked
 
 
@@ -134,7 +134,7 @@ def test_an_answer_that_is_changed_is_new_again(world: World, batch: Batch, inqu
     client = client_of(world.ada)
     client.get(reverse("inquiries", args=["films"]))
 
-    inquiring.answer(inquiry=inquiry, text="Only the last one.", by=world.mara, now=NOON)
+    annotator_questions.answer(inquiry=inquiry, text="Only the last one.", by=world.mara, now=NOON)
 
     assert HREF in client.get("/").content.decode()
 
@@ -145,7 +145,7 @@ def test_where_nothing_is_unread_the_next_item_costs_no_statement_more(
     held = world.take(batch, "bo")
     assert held is not None
     with django_assert_num_queries(0):
-        assert annotating.payload(held)["answers"] == []
+        assert assignments.payload(held)["answers"] == []
 
 
 def test_the_doctor_recounts(world: World, batch: Batch, inquiry: Inquiry) -> None:

@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.journeys import adjudicating, assigning, setting_up
+from annotation.access.roles import Permission, Role
 from annotation.models import ApiToken, Assignment, Draft, Membership
-from annotation.roles import Permission, Role
-from annotation.work import practising
+from annotation.queue import practice
+from annotation.workflow import adjudication, batches, projects
 from tasks.contract import task_type
 from tests.annotation.cast import World
 
@@ -44,7 +44,7 @@ def _json(body: Any) -> bytes:
 
 
 def token(world: World, who: str, *scopes: Permission) -> str:
-    return setting_up.make_token(
+    return projects.make_token(
         person=world.people[who],
         project=world.project,
         name="test",
@@ -161,10 +161,10 @@ def test_who_may_do_what(world: World, who: str, method: str, path: str, may: se
     split = world.batch(size=1, overlap=2)
     for annotator, label in (("bo", "extraction"), ("cy", "reasoning")):
         world.label(split, annotator, label)
-    assigning.close_batch(batch=split, by=world.mara, now=timezone.now())
-    adjudicating.resolve_batch(batch=split, now=timezone.now())
+    batches.close_batch(batch=split, by=world.mara, now=timezone.now())
+    adjudication.resolve_batch(batch=split, now=timezone.now())
     batch = world.batch()
-    job = adjudicating.start_resolving(batch=split, by=world.mara, now=timezone.now())
+    job = adjudication.start_resolving(batch=split, by=world.mara, now=timezone.now())
     item = split.items.get().public_id
     here = split if "adjudication" in path else batch
     path = path.format(batch=here.public_id, item=item, job=job.public_id)
@@ -196,7 +196,7 @@ def test_a_token_ends_with_time_revocation_and_membership(world: World) -> None:
     Membership.objects.filter(person=world.ada).update(removed_at=timezone.now())
     assert ada("GET", "projects/").status_code == 401
     Membership.objects.filter(person=world.ada).update(removed_at=None)
-    setting_up.revoke_token(token=ApiToken.objects.get(), by=world.ada, now=timezone.now())
+    projects.revoke_token(token=ApiToken.objects.get(), by=world.ada, now=timezone.now())
     assert ada("GET", "projects/").status_code == 401
 
 
@@ -206,8 +206,8 @@ def test_a_token_does_no_more_than_its_scopes_and_its_project(world: World) -> N
     assert reading("POST", f"batches/{batch.public_id}/next/").status_code == 404
     annotating = program(world, "ada", Permission.ANNOTATE)
     assert annotating("GET", "releases/").body["results"] == []
-    other = setting_up.create_project(slug="other", name="Other", manager=world.ada, now=timezone.now())
-    token_there = setting_up.make_token(
+    other = projects.create_project(slug="other", name="Other", manager=world.ada, now=timezone.now())
+    token_there = projects.make_token(
         person=world.ada, project=other, name="t", scopes=tuple(Permission), now=timezone.now()
     )[1]
     there = Program(token_there)
@@ -225,7 +225,7 @@ def test_a_page_needs_the_csrf_token_and_a_program_does_not(world: World) -> Non
 
 def test_nobody_reads_a_release_while_annotating_in_an_open_batch(world: World) -> None:
     batch = world.batch()
-    setting_up.add_member(
+    projects.add_member(
         project=world.project,
         person=world.mara,
         roles=[Role.ANNOTATOR],
@@ -272,9 +272,9 @@ def test_whoever_may_annotate_an_open_batch_sees_no_responses_whatever_else_they
     open_batch = world.batch()
     for who, label in (("bo", "extraction"), ("cy", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=timezone.now())
+    adjudication.resolve_batch(batch=batch, now=timezone.now())
     roles = [Role.ANNOTATOR, Role.RESEARCHER, Role.ADJUDICATOR]
-    setting_up.add_member(
+    projects.add_member(
         project=world.project, person=world.zoe, roles=roles, by=world.mara, now=timezone.now()
     )
     zoe = program(world, "zoe")
@@ -282,12 +282,12 @@ def test_whoever_may_annotate_an_open_batch_sees_no_responses_whatever_else_they
     made = zoe("POST", "projects/films/releases/", {"name": "peek", "format": "askew"})
     assert made.body["code"] == "still_involved"
     for one in (batch, open_batch):
-        assigning.close_batch(batch=one, by=world.mara, now=timezone.now())
+        batches.close_batch(batch=one, by=world.mara, now=timezone.now())
     assert len(zoe("GET", f"batches/{batch.public_id}/adjudication/").body) == 1
 
 
 def test_practice_calls_nothing_right_that_it_cannot_judge(world: World) -> None:
-    exercise = practising.exercises(task_type("question_paraphrase"), "word")[0]
+    exercise = practice.exercises(task_type("question_paraphrase"), "word")[0]
 
     def told(question: str) -> dict[str, Any]:
         data = {"question": question, "category": exercise.expected.category}

@@ -14,9 +14,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.help import asking
+from annotation.assistance import model_queries
 from annotation.models import ModelAnswer
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from predictor.chat import ChatError, Completion
 from tests.annotation.cast import FILMS, World, make_world
 from tests.predictor.scripted import SHA, answer, scripted
@@ -57,7 +57,7 @@ def endpoint(settings: Any) -> Iterator[list[dict[str, Any]]]:
 
 def screen(world: World, **more: Any) -> int:
     asked = {"predictor": "llm", "purpose": "screening", "samples": 3, **more}
-    return asking.ask_model(sources=[world.source], **asked)
+    return model_queries.ask_model(sources=[world.source], **asked)
 
 
 @pytest.mark.django_db
@@ -134,7 +134,7 @@ def test_a_models_view_of_a_question_is_a_suggestion(
 ) -> None:
     world = make_world(tmp_path)
     monkeypatch.setattr("predictor.chat.ChatModel.ask", lambda *a, **k: ["Cells: 1995\nOperation: retrieved"])
-    asked = asking.ask_model(
+    asked = model_queries.ask_model(
         sources=[world.source], predictor="llm", purpose="question_type", samples=1, temperature=0
     )
     assert asked == 4
@@ -156,7 +156,7 @@ def test_a_view_that_was_cut_off_is_kept_as_unread_and_the_job_goes_on(
 
     monkeypatch.setattr("predictor.chat.ChatModel.ask", ask)
     asked = {"predictor": "llm", "purpose": "question_type", "samples": 1, "temperature": 0}
-    assert asking.ask_model(sources=[world.source], **asked) == 4  # type: ignore[arg-type]
+    assert model_queries.ask_model(sources=[world.source], **asked) == 4  # type: ignore[arg-type]
     data = ModelAnswer.objects.all()[0].data
     assert (data["reply"], data["unread"]) == ("", ["The reply was cut off."])
     said = world.batch("question_type").items.get(example__external_id="nu-0").inputs["suggestions"]
@@ -186,7 +186,7 @@ def test_a_language_model_names_cells_and_people_judge_them(
         "predictor.chat.ChatModel.ask", lambda *a, **k: ['I think {"cells": [[1, 2], [99, 1]]}']
     )
     asked = {"predictor": "llm", "purpose": "cells", "samples": 1, "temperature": 0}
-    assert asking.ask_model(sources=[world.source], **asked) == 4  # type: ignore[arg-type]
+    assert model_queries.ask_model(sources=[world.source], **asked) == 4  # type: ignore[arg-type]
     evidence = world.batch("cell_relevance").items.get(example__external_id="nu-0").inputs["evidence"]
     assert evidence == {"cells": [["r0", "c1"]], "from": "cells that a model used (llm:small)"}
 
@@ -196,7 +196,7 @@ def test_the_cells_that_a_model_points_at_will_do_as_well(settings: Any, tmp_pat
     world = make_world(tmp_path)
     with scripted(answer("1995", cells=((0, 1),))) as server:
         settings.PREDICTORS = {"small": server.entry}
-        asked = asking.ask_model(
+        asked = model_queries.ask_model(
             sources=[world.source], predictor="small", purpose="cells", samples=1, temperature=0
         )
         assert asked == 4
@@ -207,4 +207,4 @@ def test_the_cells_that_a_model_points_at_will_do_as_well(settings: Any, tmp_pat
 
 
 def test_every_purpose_is_one_that_a_kind_names() -> None:
-    assert set(asking.purposes()) == {"screening", "question_type", "cells"}
+    assert set(model_queries.purposes()) == {"screening", "question_type", "cells"}

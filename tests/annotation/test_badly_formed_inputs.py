@@ -14,9 +14,9 @@ import pyarrow.parquet
 import pytest
 import xlsxwriter
 
-from annotation.journeys import importing
+from annotation.imports import example_import
 from annotation.models import Example, Source, StoredTable
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_importing_formats import FILES
 
@@ -258,7 +258,7 @@ CASES = {
 }  # fmt: skip
 
 
-def bring_in(world: World, folder: Path, case: Case) -> importing.Imported:
+def bring_in(world: World, folder: Path, case: Case) -> example_import.Imported:
     """Import the files of a case from a folder."""
     for file, content in case.files.items():
         (folder / file).parent.mkdir(exist_ok=True)
@@ -266,7 +266,7 @@ def bring_in(world: World, folder: Path, case: Case) -> importing.Imported:
     (folder / "elsewhere").mkdir()
     if case.make:
         case.make(folder / case.path)
-    return importing.import_examples(
+    return example_import.import_examples(
         project=world.project,
         reader=case.reader,
         path=case.source or folder / case.path,

@@ -10,13 +10,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import doctor
-from annotation.journeys import assigning, setting_up
+from annotation.access.roles import Role
+from annotation.management import doctor
 from annotation.models import Batch, Event
-from annotation.roles import Role
-from annotation.terms import SECTIONS as OF_TERMS
-from annotation.terms import changeable
-from annotation.views.batch_settings import SECTIONS
+from annotation.models.batch_options import SECTIONS as OF_TERMS
+from annotation.models.batch_options import changeable
+from annotation.web.views.batch_settings import SECTIONS
+from annotation.workflow import batches, projects
 from tests.annotation.cast import NOON, World
 
 
@@ -101,7 +101,7 @@ def test_an_error_is_shown_in_its_section_and_keeps_the_others(world: World, mar
 
 def test_a_batch_gets_another_name_also_once_it_is_closed(world: World, mara: Client) -> None:
     batch = world.batch(name="Old", size=1)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
 
     save(mara, batch, "general", name=" New ")
 
@@ -127,7 +127,7 @@ def test_whoever_annotates_is_not_told_how_many_gold_answers_there_are(world: Wo
     batch = world.batch()
     assert "0 gold answers" in words(mara.get(address(batch)))
 
-    setting_up.add_member(
+    projects.add_member(
         project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
     )
     world.label(batch, "mara", "extraction")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import annotating, assigning, setting_up
 from annotation.models import Assignment, Batch, Draft
-from annotation.quality import consenting, guidance
-from annotation.refusals import Refused
-from annotation.work import queue, shares
+from annotation.platform.refusals import Refused
+from annotation.quality import consent, guidelines
+from annotation.queue import allocation, reservations
+from annotation.workflow import assignments, batches, projects
 from tests.annotation.cast import NOON, World, envelope
 
 pytestmark = pytest.mark.both
@@ -27,7 +27,7 @@ def returned(world: World, batch: Batch, who: str = "ada") -> Assignment:
     """An item that the person had and gave back."""
     taken = world.take(batch, who)
     assert taken is not None
-    annotating.give_back(assignment=taken, now=NOON)
+    assignments.give_back(assignment=taken, now=NOON)
     return world.reload(taken)
 
 
@@ -41,7 +41,7 @@ def ways_back(world: World, assignment: Assignment) -> list[str]:
     """What My work and a late submission say."""
     fresh = world.reload(assignment)
     return [
-        refused(lambda: annotating.resume(assignment=fresh, now=LATER)),
+        refused(lambda: assignments.resume(assignment=fresh, now=LATER)),
         refused(lambda: world.answer(fresh, LABEL, now=LATER)),
     ]
 
@@ -56,8 +56,8 @@ def client_of(world: World, who: str) -> Client:
 
 
 def asking_for_consent(world: World) -> Batch:
-    consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
-    consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+    consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
     world.project.refresh_from_db()
     return world.batch()
 
@@ -67,7 +67,7 @@ def test_who_takes_consent_back_gets_no_item_again_by_any_way(world: World) -> N
     taken = world.take(batch, "ada")
     assert taken is not None
 
-    consenting.withdraw(project=world.project, person=world.ada, now=NOON)
+    consent.withdraw(project=world.project, person=world.ada, now=NOON)
 
     assert [words.split(":")[0] for words in ways_back(world, taken)] == ["consent_needed"] * 2
     assert not Assignment.objects.filter(person=world.ada, state__in=[State.LEASED, State.SUBMITTED]).exists()
@@ -79,7 +79,7 @@ def test_nothing_more_is_kept_of_what_somebody_writes_who_took_their_consent_bac
     client = client_of(world, "ada")
     address, draft = f"/api/assignments/{taken.public_id}/draft/", envelope(taken, LABEL)
     body = {"revision": 0, "response": draft}
-    consenting.withdraw(project=world.project, person=world.ada, now=NOON)
+    consent.withdraw(project=world.project, person=world.ada, now=NOON)
 
     told = client.put(address, body, content_type="application/json")
     form = {"assignment": taken.public_id, "action": "save", "label": "reasoning"}
@@ -90,17 +90,17 @@ def test_nothing_more_is_kept_of_what_somebody_writes_who_took_their_consent_bac
     assert "You have withdrawn your consent" in page.content.decode()
     assert not Draft.objects.exists()
 
-    consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
     assert client.put(address, body, content_type="application/json").status_code == 200
 
 
 def test_a_new_version_of_the_consent_text_loses_no_draft(world: World) -> None:
     taken = world.take(asking_for_consent(world), "ada")
     assert taken is not None
-    annotating.give_back(assignment=taken, now=NOON)
-    consenting.write(project=world.project, text="We publish your labels, and more.", by=world.mara, now=NOON)
+    assignments.give_back(assignment=taken, now=NOON)
+    consent.write(project=world.project, text="We publish your labels, and more.", by=world.mara, now=NOON)
 
-    saved = annotating.save_draft(
+    saved = assignments.save_draft(
         assignment=world.reload(taken), revision=0, response=envelope(taken, LABEL), now=NOON
     )
 
@@ -112,9 +112,9 @@ def test_who_takes_consent_back_withdraws_nothing_that_they_could_not_hand_in_ag
     held = world.take(batch, "ada")
     assert held is not None
     said = world.answer(held, LABEL)
-    consenting.withdraw(project=world.project, person=world.ada, now=NOON)
+    consent.withdraw(project=world.project, person=world.ada, now=NOON)
 
-    assert "consent" in refused(lambda: annotating.undo(annotation=said, now=NOON))
+    assert "consent" in refused(lambda: assignments.undo(annotation=said, now=NOON))
     assert world.reload(held).state == State.SUBMITTED
 
 
@@ -124,7 +124,7 @@ def test_what_was_typed_stays_on_the_page_and_nowhere_else_when_consent_is_taken
     batch = asking_for_consent(world)
     taken = world.take(batch, "ada")
     assert taken is not None
-    consenting.withdraw(project=world.project, person=world.ada, now=NOON)
+    consent.withdraw(project=world.project, person=world.ada, now=NOON)
 
     form = {"action": "submit", "assignment": taken.public_id, "label": "reasoning"}
     answer = client_of(world, "ada").post(f"/batches/{batch.public_id}/annotate/", form)
@@ -139,15 +139,15 @@ def test_what_was_typed_stays_on_the_page_and_nowhere_else_when_consent_is_taken
 def test_guidelines_that_changed_are_read_before_an_item_on_the_desk_is_opened(world: World) -> None:
     setting_up_must_read(world)
     batch = world.batch()
-    current = guidance.current(world.project.pk, batch.task_type)
-    guidance.confirm(guidelines=current, person=world.ada, now=NOON)
+    current = guidelines.current(world.project.pk, batch.task_type)
+    guidelines.confirm(guidelines=current, person=world.ada, now=NOON)
     taken = world.take(batch, "ada")
     assert taken is not None
-    guidance.revise(
+    guidelines.revise(
         project=world.project, task=batch.task(), text="Read me anew.", person=world.mara, now=NOON
     )
 
-    assert refused(lambda: annotating.resume(assignment=taken, now=LATER)).startswith("guidelines_unread")
+    assert refused(lambda: assignments.resume(assignment=taken, now=LATER)).startswith("guidelines_unread")
     world.answer(taken, LABEL, now=LATER)  # what is on the desk may be handed in
 
     assert world.reload(taken).state == State.SUBMITTED
@@ -174,7 +174,7 @@ def test_a_limit_does_not_stand_before_what_is_on_the_desk(world: World) -> None
     assert taken is not None
 
     assert world.take(batch, "ada") == taken  # given once more
-    annotating.resume(assignment=taken, now=LATER)
+    assignments.resume(assignment=taken, now=LATER)
     world.answer(taken, LABEL)
 
 
@@ -182,7 +182,7 @@ def test_a_limit_does_not_stand_before_what_is_on_the_desk(world: World) -> None
 
 
 def test_what_is_on_the_desk_in_other_batches_counts_for_the_projects_day(world: World) -> None:
-    setting_up.change_terms(project=world.project, pay={}, caps={"items_per_day": 2}, by=world.mara, now=NOON)
+    projects.change_terms(project=world.project, pay={}, caps={"items_per_day": 2}, by=world.mara, now=NOON)
     batches = [world.batch(overlap=1) for _ in range(4)]
     taken = [world.take(batch, "ada") for batch in batches[:2]]
 
@@ -203,7 +203,7 @@ def test_what_is_on_the_desk_in_other_batches_counts_for_the_projects_day(world:
 def test_a_project_may_have_braces_in_its_name(world: World) -> None:
     world.project.name = "Films {0} {x}"
     world.project.save(update_fields=["name"])
-    setting_up.change_terms(project=world.project, pay={}, caps={"items_per_day": 1}, by=world.mara, now=NOON)
+    projects.change_terms(project=world.project, pay={}, caps={"items_per_day": 1}, by=world.mara, now=NOON)
     batch = world.batch()
     world.label(batch, "ada", "reasoning")
 
@@ -216,11 +216,11 @@ def test_a_project_may_have_braces_in_its_name(world: World) -> None:
 def test_whoever_lost_an_item_to_a_manager_is_told_so(world: World) -> None:
     batch = world.batch(overlap=1)
     moved, taken_back = world.take(batch, "ada"), None
-    shares.move(batch=batch, person=world.ada, to=[world.bo], leases=True, by=world.mara, now=NOON)
+    allocation.move(batch=batch, person=world.ada, to=[world.bo], leases=True, by=world.mara, now=NOON)
     taken_back = world.take(batch, "ada")
     assert moved is not None
     assert taken_back is not None
-    shares.take_back(batch=batch, held=[taken_back], by=world.mara, now=NOON)
+    allocation.take_back(batch=batch, held=[taken_back], by=world.mara, now=NOON)
 
     words = "place_taken: A manager gave this item to another annotator. Your draft is under My work."
     assert {said for one in (moved, taken_back) for said in ways_back(world, one)} == {words}
@@ -230,7 +230,7 @@ def test_whoever_loses_the_item_while_submitting_it_is_told_why(world: World) ->
     batch = world.batch(overlap=1)
     taken = world.take(batch, "ada")
     assert taken is not None  # loaded before the manager moves it
-    shares.move(batch=batch, person=world.ada, to=[world.bo], leases=True, by=world.mara, now=NOON)
+    allocation.move(batch=batch, person=world.ada, to=[world.bo], leases=True, by=world.mara, now=NOON)
 
     assert "A manager gave this item" in refused(lambda: world.answer(taken, LABEL, now=LATER))
 
@@ -259,7 +259,7 @@ def test_what_was_given_back_is_not_said_to_have_run_out(world: World) -> None:
 def test_a_paused_batch_says_that_it_is_paused(world: World) -> None:
     batch = world.batch(overlap=1)
     gone, held = returned(world, batch), world.take(batch, "ada")
-    assigning.pause_batch(batch=batch, by=world.mara, now=NOON)
+    batches.pause_batch(batch=batch, by=world.mara, now=NOON)
 
     assert all(one.startswith("batch_paused: ") for one in ways_back(world, gone))
     assert held is not None
@@ -269,7 +269,7 @@ def test_a_paused_batch_says_that_it_is_paused(world: World) -> None:
 def test_a_closed_batch_says_that_it_is_closed(world: World) -> None:
     batch = world.batch(overlap=1)
     gone = returned(world, batch)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
 
     assert all(one.startswith("batch_closed: ") for one in ways_back(world, gone))
 
@@ -279,9 +279,9 @@ def test_a_draft_of_a_batch_that_was_closed_is_listed_under_my_work(world: World
     taken = world.take(batch, "ada")
     assert taken is not None
     response = envelope(taken, {"operations": [], "answers": ["2031"]})
-    annotating.save_draft(assignment=taken, revision=0, response=response, now=NOON)
+    assignments.save_draft(assignment=taken, revision=0, response=response, now=NOON)
 
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
 
     assert Draft.objects.filter(revision__gt=0).exists()
     main = client_of(world, "ada").get("/work/").content.decode().partition("<main")[2]
@@ -301,7 +301,7 @@ def test_a_retry_of_a_late_submission_is_answered_like_the_first(world: World) -
 def test_a_page_at_a_limit_says_one_thing(world: World) -> None:
     batch = world.batch(caps={"items_per_day": 1}, overlap=1)
     client = client_of(world, "ada")
-    taken = queue.next_assignment(batch=batch, person=world.ada, now=NOON)
+    taken = reservations.next_assignment(batch=batch, person=world.ada, now=NOON)
     assert taken is not None
     client.post(
         f"/batches/{batch.public_id}/annotate/",

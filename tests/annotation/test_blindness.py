@@ -12,15 +12,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation import access
-from annotation.access import Actor
-from annotation.explorer import acting, export, index, querysets
-from annotation.explorer.actions import Refusal
+from annotation.access import authorization
+from annotation.access.authorization import Actor
+from annotation.access.roles import Permission, Role
+from annotation.access.visibility import SHOWN, Fact, Sight, may_adjudicate, sight
+from annotation.explorer import export, index, item_actions, querysets
+from annotation.explorer.action_rules import Refusal
 from annotation.explorer.selection import Selection
-from annotation.journeys import adjudicating, annotating
 from annotation.models import ApiToken, Assignment, Item, Membership
-from annotation.roles import Permission, Role
-from annotation.visibility import SHOWN, Fact, Sight, may_adjudicate, sight
+from annotation.workflow import adjudication, assignments
 from tests.annotation import blind_study
 from tests.annotation.blind_study import INVOLVED, LATER, ROLE_SETS, Study, make_study, readers, with_roles
 from tests.annotation.cast import make_world
@@ -140,10 +140,13 @@ def test_a_page_at_work_does_not_say_how_many_items_its_batch_was_fed(study: Stu
     fed = world.take(study.open.feeds.get(), "zoe")
     assert fed is not None
 
-    assert annotating.payload(access.assignment(Actor(world.zoe), fed.public_id))["progress"]["total"] is None
+    assert (
+        assignments.payload(authorization.assignment(Actor(world.zoe), fed.public_id))["progress"]["total"]
+        is None
+    )
     own = Assignment.objects.filter(batch=study.open, person=world.zoe).first()
     assert own is not None
-    payload = annotating.payload(access.assignment(Actor(world.zoe), own.public_id))
+    payload = assignments.payload(authorization.assignment(Actor(world.zoe), own.public_id))
     assert payload["progress"]["total"] == study.open.items_count
 
 
@@ -181,22 +184,22 @@ def test_who_worked_on_an_item_undoes_nothing_that_somebody_else_did_to_it(study
     """Refused to do it, allowed to undo it: Zoe answered the item that Ivo excluded."""
     item, now = study.items["own"], timezone.now()
     ivo = querysets.reader(Actor(study.world.ivo), study.world.project)
-    action = acting.act(ivo, "exclude", [item.pk], note="Torn", now=now).action
+    action = item_actions.act(ivo, "exclude", [item.pk], note="Torn", now=now).action
     assert action is not None
     zoe = with_roles(study, "zoe", frozenset({Role.MANAGER}))
     mara = querysets.reader(Actor(study.world.mara), study.world.project)
 
-    own = acting.undo(querysets.reader(Actor(zoe), study.world.project), action, now=now)
+    own = item_actions.undo(querysets.reader(Actor(zoe), study.world.project), action, now=now)
 
     assert (own.number, own.refused) == (0, {Refusal("own"): [item.pk]})
-    assert acting.undo(mara, action, now=now).number == 1
+    assert item_actions.undo(mara, action, now=now).number == 1
 
 
 def test_an_adjudicator_who_decides_reads_and_undoes_has_read_no_name(study: Study, client: Client) -> None:
     item, ivo = study.items["adjudication"], study.world.ivo
     rows = Membership.objects.filter(person__in=[study.world.ada, study.world.bo])
     names = set(rows.values_list("pseudonym", flat=True))
-    adjudicating.decide(item=item, by=ivo, choose=["A"], note="It is.", now=LATER)
+    adjudication.decide(item=item, by=ivo, choose=["A"], note="It is.", now=LATER)
     client.force_login(ivo)
     slug = study.world.project.slug
     addresses = [
@@ -210,7 +213,7 @@ def test_an_adjudicator_who_decides_reads_and_undoes_has_read_no_name(study: Stu
 
     assert all(page.startswith(b"200") and b"extraction" in page.lower() for page in told.values())
     assert not any(name.encode() in page for name in names for page in told.values())
-    adjudicating.undo(item=item, by=ivo, now=LATER)
+    adjudication.undo(item=item, by=ivo, now=LATER)
     assert may_adjudicate(ivo, Item.objects.get(pk=item.pk))
 
 

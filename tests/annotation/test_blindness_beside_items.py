@@ -9,12 +9,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.access import Actor
-from annotation.journeys import adjudicating, perturbing, setting_up
+from annotation.access.authorization import Actor
+from annotation.access.roles import Role
+from annotation.access.visibility import Fact, sight
 from annotation.models import Batch, Example, Job, Membership, PerturbationRun
-from annotation.quality import inquiring
-from annotation.roles import Role
-from annotation.visibility import Fact, sight
+from annotation.quality import annotator_questions
+from annotation.workflow import adjudication, perturbation_runs, projects
 from tests.annotation.blind_study import CHANGES
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
@@ -26,9 +26,7 @@ def world(db: None, tmp_path: Path) -> World:
     """Zoe manages and annotates."""
     made = make_world(tmp_path, questions=12)
     roles = [Role.MANAGER, Role.ANNOTATOR]
-    setting_up.add_member(
-        project=made.project, person=made.people["zoe"], roles=roles, by=made.mara, now=NOON
-    )
+    projects.add_member(project=made.project, person=made.people["zoe"], roles=roles, by=made.mara, now=NOON)
     return made
 
 
@@ -49,7 +47,7 @@ def test_no_answer_is_shown_to_whoever_is_asked_for_it_behind_a_batch_that_they_
 ) -> None:
     batch = decided(world)
     asking = world.batch("answer_check", name="Answers", feeds_from=batch, sources=[])
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     assert world.take(asking, "zoe") is not None
     address = reverse("source", args=[world.source.public_id])
 
@@ -70,7 +68,7 @@ def test_settings_do_not_tell_whoever_annotates_whether_anything_is_decided(
         with undone():
             for who, said in (("ada", "extraction"), ("bo", label)) if label else ():
                 world.label(batch, who, said)
-            adjudicating.resolve_batch(batch=batch, now=NOON)
+            adjudication.resolve_batch(batch=batch, now=NOON)
             replies = [client.get(address), client.post(address, rule)]
             changing = f"/api/batches/{batch.public_id}/change/"
             replies += [
@@ -117,11 +115,11 @@ def test_a_run_that_a_batch_feeds_does_not_tell_its_annotators_what_was_decided(
     world: World, client: Client
 ) -> None:
     batch = decided(world)
-    run = perturbing.plan_run(
+    run = perturbation_runs.plan_run(
         project=world.project, kinds=["row_shuffle"], seeds=[33], feeds_from=batch, now=NOON
     )
-    adjudicating.resolve_batch(batch=batch, now=NOON)
-    perturbing.perform(PerturbationRun.objects.get(pk=run.pk))
+    adjudication.resolve_batch(batch=batch, now=NOON)
+    perturbation_runs.perform(PerturbationRun.objects.get(pk=run.pk))
     address = reverse("perturbations", args=[world.project.slug])
 
     assert '<th scope="row">row_shuffle</th><td class="n">1</td>' in read(world, client, "mara", address)
@@ -132,7 +130,7 @@ def test_a_run_that_a_batch_feeds_does_not_tell_its_annotators_what_was_decided(
 
 def test_a_job_does_not_tell_annotators_how_many_items_were_decided(world: World, client: Client) -> None:
     batch = decided(world)
-    job = adjudicating.start_resolving(batch=batch, by=world.mara, now=NOON)
+    job = adjudication.start_resolving(batch=batch, by=world.mara, now=NOON)
     result = {"batch": batch.public_id, "resolved": 1}
     Job.objects.filter(pk=job.pk).update(state=Job.State.DONE, done=1, total=1, result=result)
     page, api = reverse("job", args=[job.public_id]), f"/api/jobs/{job.public_id}/"
@@ -163,7 +161,9 @@ def test_a_question_about_an_item_does_not_name_its_annotator_to_whoever_may_dec
     world: World, client: Client
 ) -> None:
     asking = world.take(world.batch(name="Open"), "ada")
-    inquiring.ask(project=world.project, person=world.ada, assignment=asking, text="Both?", now=NOON)
+    annotator_questions.ask(
+        project=world.project, person=world.ada, assignment=asking, text="Both?", now=NOON
+    )
     roles = [Role.MANAGER, Role.ADJUDICATOR]
     Membership.objects.filter(project=world.project, person=world.ivo).update(roles=roles)
     address = reverse("inquiries", args=[world.project.slug])
@@ -183,7 +183,7 @@ def test_what_a_release_lacks_does_not_count_edits_accepted_in_ones_own_open_bat
     response = {"question": "in which year was Alien shown?", "category": "reasoning_synonym"}
     world.answer(edited, response)
     world.batch("answer_check", name="Answers", only=["nu-9"])
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     address = reverse("study", args=[world.project.slug]) + "?missing"
 
     assert "Perturbed examples" in read(world, client, "mara", address)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.board import flow, needs
-from annotation.board.needs import State
-from annotation.board.stages import Counts, Stage, blockages, roots
-from annotation.drawing import pipeline
-from annotation.drawing.pipeline import Arrow, Box, End
-from annotation.roles import PERMISSIONS, Permission, Role
+from annotation.access.roles import PERMISSIONS, Permission, Role
+from annotation.charts import flow_diagram
+from annotation.charts.flow_diagram import Arrow, Box, End
+from annotation.web.board import flow, needs
+from annotation.web.board.needs import State
+from annotation.web.board.stages import Counts, Stage, blockages, roots
 
 MANAGER = PERMISSIONS[Role.MANAGER]
 
@@ -365,7 +365,7 @@ def drawn(title: str = "Types", **more: Any) -> ElementTree.Element:
         Arrow("1", "2"),
         Arrow("2", "releases", "1 accepted"),
     ]
-    return ElementTree.fromstring(pipeline.draw("flow", title, ends, [box, after], arrows))
+    return ElementTree.fromstring(flow_diagram.draw("flow", title, ends, [box, after], arrows))
 
 
 @given(st.text(alphabet=st.characters(blacklist_categories=("Cc", "Cs", "Cn")), max_size=60))
@@ -385,7 +385,7 @@ def test_ends_are_as_wide_as_their_longest_word_and_nothing_overlaps(source: str
         End("releases", 0, 0, releases, "None yet", "/releases/", is_start=False),
     ]
 
-    picture = ElementTree.fromstring(pipeline.draw("flow", "Flow", ends, [box], []))
+    picture = ElementTree.fromstring(flow_diagram.draw("flow", "Flow", ends, [box], []))
 
     words = [text.text for text in picture.iter("text")]
     assert source in words

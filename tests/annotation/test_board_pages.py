@@ -10,13 +10,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.board import board
-from annotation.journeys import adjudicating, annotating, assigning, perturbing, releasing, setting_up
+from annotation.access.roles import PERMISSIONS, Role
 from annotation.models import Job, Person
-from annotation.quality import inquiring
-from annotation.roles import PERMISSIONS, Role
-from annotation.views.pages import ROWS
-from annotation.work import queue
+from annotation.quality import annotator_questions
+from annotation.queue import reservations
+from annotation.releases import creation
+from annotation.web.board import facts
+from annotation.web.views.pages import ROWS
+from annotation.workflow import adjudication, assignments, batches, perturbation_runs, projects
 from tests.annotation.cast import NOON, World, envelope
 
 MANAGER = PERMISSIONS[Role.MANAGER]
@@ -44,9 +45,9 @@ def test_each_figure_that_needs_action_leads_to_where_it_is_met(world: World) ->
     batch = world.batch(size=1, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     planned = world.batch(name="Later", open=False)
-    inquiring.ask(project=world.project, person=world.ada, text="Which year?", now=NOON)
+    annotator_questions.ask(project=world.project, person=world.ada, text="Which year?", now=NOON)
     now = timezone.now()
     failed = Job.objects.create(
         project=world.project, kind="import", state="failed", made_at=now, heartbeat=now
@@ -67,8 +68,8 @@ def test_work_of_an_adjudicator_is_not_said_to_need_the_manager(world: World) ->
     batch = world.batch(size=1, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
 
     assert "All caught up. Waiting for others: 1 item waits for an adjudicator" in page(world.mara)
     assert "All caught up. Waiting for others: 1 item waits for an adjudicator" in page(world.mara, "/")
@@ -96,7 +97,7 @@ def test_an_item_that_somebody_has_in_progress_is_not_waiting(world: World) -> N
     world.take(batch, "ada")
     world.take(batch, "bo")
 
-    counts = board.read(person=world.mara, rights={world.project.pk: MANAGER}, now=NOON)[world.project.pk]
+    counts = facts.read(person=world.mara, rights={world.project.pk: MANAGER}, now=NOON)[world.project.pk]
 
     (stage,) = counts.state.stages
     assert stage.counts is not None
@@ -122,7 +123,7 @@ def test_several_batches_that_are_ready_to_close_are_selected_in_the_table(world
     finished = [world.batch(size=1, overlap=1, seed=number, name=f"Done {number}") for number in (1, 2)]
     for batch in finished:
         world.label(batch, "ada", "extraction")
-        adjudicating.resolve_batch(batch=batch, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=NOON)
     world.batch(size=1, seed=3, name="Not begun")
 
     address = address_of(world.mara, "2 batches are ready to close")
@@ -137,7 +138,7 @@ def test_several_batches_that_are_ready_to_close_are_selected_in_the_table(world
 
 def test_automatic_perturbations_of_what_a_batch_accepts_are_a_box_behind_it(world: World) -> None:
     batch = world.batch(size=2, overlap=1, name="Types")
-    run = perturbing.plan_run(
+    run = perturbation_runs.plan_run(
         project=world.project,
         kinds=["row_shuffle"],
         seeds=[1],
@@ -161,7 +162,7 @@ def test_the_list_on_phones_says_what_is_complete_and_what_waits_for_an_adjudica
     types = world.batch(size=1, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(types, who, label)
-    adjudicating.resolve_batch(batch=types, now=NOON)
+    adjudication.resolve_batch(batch=types, now=NOON)
     rounds = world.batch(size=1, overlap=3, name="Round 1", purpose="calibration")
     for who in ("ada", "bo", "cy"):
         world.label(rounds, who, "extraction")
@@ -185,9 +186,7 @@ def test_numbers_of_a_board_say_that_qualification_and_calibration_are_left_out(
 def test_whoever_annotates_in_a_batch_with_gold_reads_no_counts_of_it(world: World) -> None:
     batch = world.batch(size=4)
     type(batch).objects.filter(pk=batch.pk).update(gold_percent=20)
-    setting_up.add_member(
-        project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON
-    )
+    projects.add_member(project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON)
 
     said = page(world.ada)
 
@@ -201,10 +200,10 @@ def test_a_release_is_offered_again_once_more_was_accepted(world: World) -> None
         batch = world.batch(size=1, seed=number, name=f"Round {number}")
         for who in ("ada", "bo", "cy"):
             world.label(batch, who, "extraction")
-        assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-        adjudicating.resolve_batch(batch=batch, now=NOON)
+        batches.close_batch(batch=batch, by=world.mara, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=NOON)
         assert "Create release with 1 new item" in page(world.mara)
-        releasing.make_release(
+        creation.make_release(
             project=world.project, name=f"v{number}", format="askew", by=world.rea, now=NOON
         )
         assert "Create release" not in page(world.mara)
@@ -243,11 +242,11 @@ def test_home_leads_who_has_nothing_left_to_their_work(world: World) -> None:
 
 def test_nobody_is_caught_up_who_may_go_on_tomorrow(world: World) -> None:
     batch = world.batch(size=3, caps={"items_per_day": 1})
-    assignment = queue.next_assignment(batch=batch, person=world.ada, holding=(), now=timezone.now())
+    assignment = reservations.next_assignment(batch=batch, person=world.ada, holding=(), now=timezone.now())
     assert assignment is not None
     client = browser(world.ada)
     response = envelope(assignment, {"label": "extraction"})
-    annotating.submit(assignment=assignment, response=response, now=timezone.now())
+    assignments.submit(assignment=assignment, response=response, now=timezone.now())
     page = client.get("/").content.decode()
     assert "2 of 3 left" in page
     assert "All caught up" not in page
@@ -256,10 +255,10 @@ def test_nobody_is_caught_up_who_may_go_on_tomorrow(world: World) -> None:
 def test_nobody_is_caught_up_who_sees_the_first_of_several_pages(world: World) -> None:
     assert "All caught up" in browser(world.ada).get("/").content.decode()
     for number in range(ROWS):
-        project = setting_up.create_project(
+        project = projects.create_project(
             slug=f"p{number}", name=f"Project {number}", manager=world.mara, now=NOON
         )
-        setting_up.add_member(
+        projects.add_member(
             project=project, person=world.ada, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
     assert "New batches will be listed here." not in browser(world.ada).get("/").content.decode()
@@ -275,9 +274,9 @@ def test_home_and_project_have_one_primary_action_except_while_they_wait_for_oth
     assert primaries(world.mara) == [["Browse items"], ["Browse items"]]
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     assert primaries(world.mara) == [[], []]
-    setting_up.add_member(
+    projects.add_member(
         project=world.project,
         person=world.mara,
         roles=[Role.ANNOTATOR, Role.MANAGER],
@@ -292,8 +291,8 @@ def test_a_closed_batch_whose_items_wait_for_a_decision_has_no_tick(world: World
     batch = world.batch(size=1, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
     found = browser(world.mara).get("/projects/films/").content.decode()
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from annotation import bulk
 from annotation.models import Event, Project
+from annotation.platform import bulk_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,25 +30,25 @@ def rows(project: int, texts: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("texts", [AWKWARD, *((text,) for text in AWKWARD), AWKWARD * 50])
 def test_texts_arrive_as_they_are(texts: tuple[str, ...], project: int) -> None:
-    assert bulk.insert(Event, NAMES, rows(project, texts)) == len(texts)
+    assert bulk_rows.insert(Event, NAMES, rows(project, texts)) == len(texts)
 
     there = Event.objects.filter(thing="test").order_by("thing_id")
     assert list(there.values_list(*NAMES)) == list(rows(project, texts))
 
 
 def test_no_rows_are_none() -> None:
-    assert bulk.insert(Event, NAMES, ()) == 0
+    assert bulk_rows.insert(Event, NAMES, ()) == 0
 
 
 def test_keys_are_nobody_elses(project: int) -> None:
-    keys = bulk.keys(Event, 3)
+    keys = bulk_rows.keys(Event, 3)
     given = [(key, *row) for key, row in zip(keys, rows(project, ("a",) * 3), strict=True)]
 
-    bulk.insert(Event, ["id", *NAMES], given)
+    bulk_rows.insert(Event, ["id", *NAMES], given)
 
     assert sorted(set(keys)) == keys
     assert list(Event.objects.filter(thing="test").order_by("thing_id").values_list("pk", flat=True)) == keys
-    assert bulk.keys(Event, 1)[0] > keys[-1]
+    assert bulk_rows.keys(Event, 1)[0] > keys[-1]
 
 
 def test_what_making_a_row_ends_with_is_what_the_caller_gets(project: int) -> None:
@@ -57,7 +57,7 @@ def test_what_making_a_row_ends_with_is_what_the_caller_gets(project: int) -> No
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"), transaction.atomic():
-        bulk.insert(Event, NAMES, broken())
+        bulk_rows.insert(Event, NAMES, broken())
 
     assert not Event.objects.filter(thing="test").exists()
 
@@ -69,6 +69,6 @@ def test_a_large_cache_lasts_for_its_block_alone() -> None:
             return int(cursor.execute("PRAGMA cache_size").fetchone()[0])
 
     usual = size()
-    with bulk.large_cache():
+    with bulk_rows.large_cache():
         assert size() == -64 * 1024
     assert size() == usual

@@ -13,10 +13,12 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import bulk, jobs, sandbox, uploads
-from annotation.journeys import importing, setting_up
+from annotation.background import jobs, sandbox, uploads
+from annotation.imports import example_import
 from annotation.models import Job, Project, Source, Upload
-from annotation.refusals import Refused
+from annotation.platform import bulk_rows
+from annotation.platform.refusals import Refused
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World, make_world
 
 LINES = "".join(
@@ -40,7 +42,7 @@ def begun(world: World, project: Project | None = None) -> Job:
     """An import that waits."""
     file = SimpleUploadedFile("q.jsonl", LINES.encode())
     sent = uploads.keep(project=project or world.project, file=file, by=world.mara, now=NOON)
-    return importing.start_import(
+    return example_import.start_import(
         project=project or world.project, reader="jsonl", questions=sent, tables=None, by=world.mara, now=NOON
     )
 
@@ -88,13 +90,13 @@ def test_an_import_that_is_written_is_cancelled_and_nothing_of_it_stays(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = begun(world)
-    write = bulk.insert
+    write = bulk_rows.insert
 
     def insert(*args: Any, **more: Any) -> None:
         write(*args, **more)
         jobs.cancel(job)
 
-    monkeypatch.setattr(bulk, "insert", insert)
+    monkeypatch.setattr(bulk_rows, "insert", insert)
 
     assert jobs.run(job.pk) == "cancelled"
     assert nothing_is_left(job)
@@ -140,7 +142,7 @@ def test_cancel_is_on_the_page_in_the_interface_and_a_command(world: World, clie
 
 
 def test_projects_take_turns(world: World) -> None:
-    other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+    other = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
     many = [begun(world) for _ in range(3)]
     one = begun(world, other)
     turns: list[int] = []

@@ -20,13 +20,12 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation import jobs, sandbox, uploads
-from annotation.journeys import importing, labelled_elsewhere, restoring
+from annotation.background import jobs, sandbox, uploads
+from annotation.imports import example_import, file_preview, label_import, response_import
+from annotation.imports.field_mapping import ImportMapping
 from annotation.models import Batch, Job, Person, Project, StoredTable, Upload
 from annotation.quality import gold_files
-from annotation.transfer import responses
-from annotation.transfer.mapping import ImportMapping
-from annotation.work import previewing
+from annotation.releases import restoration
 from tableqa.data.typed_json import to_json
 from tableqa.readers.worker_process import task_named
 from tests.annotation.cast import NOON, World, make_world
@@ -84,7 +83,7 @@ def questions(world: World) -> Upload:
 
 def examples(world: World, **more: Any) -> Job:
     given: dict[str, Any] = {"project": world.project, "reader": "jsonl", "questions": questions(world)}
-    return importing.start_import(**given, tables=None, by=world.mara, now=NOON, **more)
+    return example_import.start_import(**given, tables=None, by=world.mara, now=NOON, **more)
 
 
 def check(world: World) -> Job:
@@ -92,12 +91,12 @@ def check(world: World) -> Job:
 
 
 def preview(world: World) -> Job:
-    return previewing.start(questions=questions(world), tables=None, by=world.mara, now=NOON)
+    return file_preview.start(questions=questions(world), tables=None, by=world.mara, now=NOON)
 
 
 def labels(world: World, **more: Any) -> Job:
     text = "example,annotator,label\nnu-0,Xenia,extraction\nnu-1,Yuri,reasoning\n"
-    return labelled_elsewhere.start(**of_batch(world, "labels.csv", text), **more)
+    return label_import.start(**of_batch(world, "labels.csv", text), **more)
 
 
 def gold(world: World, **more: Any) -> Job:
@@ -110,7 +109,7 @@ def of_other_tool(world: World, **more: Any) -> Job:
     people = [annotation(who, choice("why", "ok")) for who in ("a@x.org", "b@x.org")]
     upload = kept(world, "export.json", json.dumps([task(number, *people) for number in (1, 2)]))
     given: dict[str, Any] = {"project": world.project, "upload": upload, "tool": "label_studio"}
-    return responses.start(**given, mapping=ImportMapping(), by=world.mara, now=NOON, **more)
+    return response_import.start(**given, mapping=ImportMapping(), by=world.mara, now=NOON, **more)
 
 
 def restore(world: World) -> Job:
@@ -119,7 +118,7 @@ def restore(world: World) -> Job:
         archive = Path(shutil.make_archive(f"{folder}/v1", "zip", OLD)).read_bytes()
     file = SimpleUploadedFile("v1.zip", archive)
     upload = uploads.keep(project=project, file=file, by=world.mara, now=NOON)
-    return restoring.start_restore(project=project, upload=upload, by=world.mara, now=NOON)
+    return restoration.start_restore(project=project, upload=upload, by=world.mara, now=NOON)
 
 
 STARTS: dict[str, Callable[[World], Job]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.quality import agreement
+from annotation.quality import agreement_report
 from tasks.relevant_cells.task import Response, task
 
 
@@ -17,7 +17,9 @@ def test_agreement_is_taken_over_sets_within_the_table() -> None:
         ("two", "ada", cells("r0c0")),
         ("two", "bo", cells("r1c2")),
     ]
-    figures = {one.statistic: one for one in agreement.figures(task, rows, {"one": (3, 3), "two": (3, 3)})}
+    figures = {
+        one.statistic: one for one in agreement_report.figures(task, rows, {"one": (3, 3), "two": (3, 3)})
+    }
     jaccard = figures["cell_sets_jaccard"].value
     assert jaccard is not None
     assert 0 < jaccard < 1

@@ -11,11 +11,11 @@ from unittest.mock import patch
 import pytest
 from django.test import Client
 
-from annotation import doctor
-from annotation.journeys import adjudicating, assigning, releasing
+from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Exclusion, Item
-from annotation.releases import release_files
-from annotation.work import lineage
+from annotation.queue import lineage
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, batches
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.operations import RemoveColumn, RemoveRow, SetCell, normalise
@@ -53,7 +53,7 @@ def answer(world: World, batch: Batch, who: str, data: dict[str, Any]) -> Assign
 
 
 def resolve(batch: Batch) -> None:
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def marked(*cells: str) -> dict[str, Any]:
@@ -133,10 +133,10 @@ def test_shorten_change_and_answer_blind_and_nobody_meets_their_own_work(
     assert list(doctor.findings()) == []
 
     for batch in (short, change, check):
-        assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+        batches.close_batch(batch=batch, by=world.mara, now=LATER)
     for format in ("freb_tqa", "askew"):
         out = tmp_path / format
-        releasing.make_release(
+        creation.make_release(
             project=world.project, name=format, format=format, by=world.rea, now=LATER, out=out
         )
         release_files.verify(out)
@@ -221,8 +221,8 @@ def test_a_release_of_responses_of_an_older_version_verifies(
         answer(world, change, "ada", changed("170", "180", "r0", ["63"]))
         answer(world, change, "bo", changed("117", "118", "r1", ["52"]))
         resolve(change)
-    assigning.close_batch(batch=change, by=world.mara, now=LATER)
+    batches.close_batch(batch=change, by=world.mara, now=LATER)
     out = tmp_path / "out"
-    releasing.make_release(project=world.project, name="old", format=format, by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="old", format=format, by=world.rea, now=LATER, out=out)
     found = release_files.verify(out)
     assert (found["annotations"], found["replayed"]) == (2, 2)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.drawing import charts, drawn
-from annotation.drawing.charts import Axis, Point, Series, Spread, axis_over, bars, bins, distribution, lines
+from annotation.charts import study_figures, svg
+from annotation.charts.svg import Axis, Point, Series, Spread, axis_over, bars, bins, distribution, lines
 from config.csp import POLICY
 
 AXIS = Axis(0, 100, (0, 20, 40, 60, 80, 100))
@@ -86,7 +86,7 @@ def test_a_bar_is_as_long_as_its_number() -> None:
     chart = parsed(bars("x", "t", LABELS, TWO, AXIS)).find("svg")
     assert chart is not None
     rects = [float(one.attrib["width"].rstrip("%")) for one in chart.iter("rect")]
-    whole = charts.TO - charts.FROM
+    whole = svg.TO - svg.FROM
     assert rects == pytest.approx([whole / 2, whole / 4, whole, 0.2], abs=0.01)
 
 
@@ -94,7 +94,7 @@ def test_a_bar_below_nothing_ends_at_nothing() -> None:
     axis = axis_over([-50, 10])
     (rect,) = parsed(bars("x", "t", ["a"], [Series("s", [Point(-50)])], axis)).iter("rect")
     start, wide = (float(rect.attrib[name].rstrip("%")) for name in ("x", "width"))
-    assert start + wide == pytest.approx(charts.FROM + (charts.TO - charts.FROM) * axis.part(0), abs=0.01)
+    assert start + wide == pytest.approx(svg.FROM + (svg.TO - svg.FROM) * axis.part(0), abs=0.01)
 
 
 def test_what_is_undefined_is_said_and_what_was_not_asked_too() -> None:
@@ -161,7 +161,7 @@ def agreed(week: str) -> dict[str, object]:
 
 def test_weeks_stand_at_their_time_and_no_line_crosses_those_in_which_nothing_came() -> None:
     weeks = [agreed("2025-W51"), agreed("2025-W52"), agreed("2026-W10")]
-    found = drawn.agreement_over_weeks([("label", "fleiss_kappa", weeks)])
+    found = study_figures.agreement_over_weeks([("label", "fleiss_kappa", weeks)])
     assert found is not None
     tree = parsed(found.svg)
 
@@ -172,12 +172,12 @@ def test_weeks_stand_at_their_time_and_no_line_crosses_those_in_which_nothing_ca
     assert sum(line.attrib.get("class") == "line" for line in tree.iter("line")) == 1
     ticks = [one.text or "" for one in tree.iter("text") if one.attrib.get("class") == "tick middle"]
     assert ticks[0] == "2025-W51"
-    assert 2 <= len(ticks) <= drawn.WRITTEN
+    assert 2 <= len(ticks) <= study_figures.WRITTEN
     assert [row[0].text for row in found.sheet.rows] == ["2025-W51", "2025-W52", "2026-W10"]
 
 
 def test_of_many_weeks_the_last_ones_are_drawn() -> None:
-    found = drawn.agreement_over_weeks(
+    found = study_figures.agreement_over_weeks(
         [("label", "fleiss_kappa", [agreed("2019-W01"), agreed("2020-W53"), agreed("2021-W02")])]
     )
     assert found is not None

@@ -18,10 +18,19 @@ from django.db import (
 from django.db.models import F, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from annotation import immutable
-from annotation.compiled import Insert, LastKey, Select, Update, moment, number, text, together
 from annotation.models import Event, Example, Person, Project, StoredTable
 from annotation.models.sources import CELLS_CACHED
+from annotation.platform import immutable_rows
+from annotation.platform.prepared_statements import (
+    Insert,
+    LastKey,
+    Select,
+    Update,
+    moment,
+    number,
+    text,
+    together,
+)
 from tableqa import Table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
@@ -102,7 +111,7 @@ def test_an_update_says_what_has_changed(project: Project) -> None:
         thing_id=F("thing_id") + number("by"),
         at=moment("at"),
     )
-    with immutable.writable():
+    with immutable_rows.writable():
         assert sorted(put_off(least=1, by=10, at=NOON)) == [(made[1].pk, 11), (made[2].pk, 12)]
         assert put_off(least=100, by=1, at=NOON) == []
     made[2].refresh_from_db()
@@ -123,7 +132,7 @@ def test_a_row_is_added_with_the_defaults_of_its_model(project: Project) -> None
     assert Event.objects.filter(pk=one.pk, before="", actor=None).exists()
     assert Event.objects.get(pk=other.pk).before == "planned"
     one.after = "closed"
-    with immutable.writable():
+    with immutable_rows.writable():
         one.save()
     assert Event.objects.count() == 2
 
@@ -160,7 +169,7 @@ def test_several_go_together_in_their_order_and_the_last_one_answers(project: Pr
     found = Select(lambda: Event.objects.filter(thing=text("thing")).order_by("pk"))
     given: dict[str, Any] = {"project_id": project.pk, "thing": "item", "after": "open", "at": NOON}
     for slug in ("first", "second"):  # the statements are known the second time
-        with immutable.writable():
+        with immutable_rows.writable():
             Event.objects.all().delete()
             first, second, third = together(
                 add.step(**given, thing_id=7),

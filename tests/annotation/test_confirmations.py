@@ -9,6 +9,7 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
+from annotation.accounts import crowd_entry
 from annotation.models import (
     ApiToken,
     Consent,
@@ -19,8 +20,7 @@ from annotation.models import (
     Project,
     SavedView,
 )
-from annotation.people import crowd
-from annotation.quality import consenting, gold
+from annotation.quality import consent, gold
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import Things, a_crowd_link, a_saved_view, make_things
 
@@ -39,12 +39,12 @@ def things(world: World) -> Things:
 def acts(things: Things) -> dict[str, tuple[str, str, dict[str, str], type[Model]]]:
     """By act: who does it, where, with what form, and what it changes."""
     world, slug = things.world, things.world.project.slug
-    text = consenting.write(project=world.project, text="Yes?", by=world.mara, now=NOON)
-    consenting.agree(project=world.project, person=world.ada, number=text.number, now=NOON)
+    text = consent.write(project=world.project, text="Yes?", by=world.mara, now=NOON)
+    consent.agree(project=world.project, person=world.ada, number=text.number, now=NOON)
     link = reverse("crowd_close", args=a_crowd_link(things))
     admission, restricted = reverse("crowd_admit", args=a_crowd_link(things)), CrowdLink.objects.get()
-    crowd.require_signatures(link=restricted, by=world.mara, now=NOON)
-    crowd.limit_to(link=restricted, participants=["cem", "dan"], by=world.mara, now=NOON)
+    crowd_entry.require_signatures(link=restricted, by=world.mara, now=NOON)
+    crowd_entry.limit_to(link=restricted, participants=["cem", "dan"], by=world.mara, now=NOON)
     account = reverse("account_of", args=[world.ada.pk])
     batch = world.batch("question_type", size=1, name="With gold")
     example = world.source.examples.exclude(items__batch=batch).order_by("position")[0]

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from annotation.evaluation import evaluating
-from annotation.journeys import adjudicating, perturbing, releasing
 from annotation.models import Batch
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
+from annotation.releases.model_evaluation import queries
 from annotation.releases.release_files import FORMATS, Difference
+from annotation.workflow import adjudication, perturbation_runs
 from tests.annotation.cast import FILMS, NOON, World, make_world
 from tests.annotation.test_mixing import LATER, perturbed_thrice
 
@@ -27,7 +27,7 @@ def edited(world: World, who: str = "ada") -> Batch:
     assignment = world.take(batch, who)
     assert assignment is not None
     world.answer(assignment, {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": ""})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -40,14 +40,14 @@ def checked(world: World, how: str, **more: Any) -> str:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"answers": [said], "unanswerable": False})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    (item,) = adjudicating.waiting(batch)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    (item,) = adjudication.waiting(batch)
     of_cy = [
         one.letter
-        for one in adjudicating.candidates(item)
+        for one in adjudication.candidates(item)
         if one.annotation.assignment.person_id == world.cy.pk
     ]
-    adjudicating.decide(
+    adjudication.decide(
         item=item,
         by=world.ivo,
         note="Read again.",
@@ -59,7 +59,7 @@ def checked(world: World, how: str, **more: Any) -> str:
 
 
 def released(world: World, out: Path, format: str = "askew", mix: int | None = None) -> dict[str, Any]:
-    made = releasing.make_release(
+    made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
     )
     release_files.verify(out)
@@ -80,8 +80,8 @@ def test_an_edit_on_which_people_differ_waits_outside_the_benchmark_until_somebo
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"answers": [said], "unanswerable": False})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    (item,) = adjudicating.waiting(batch)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    (item,) = adjudication.waiting(batch)
     manifest = released(world, tmp_path / "waiting")
     (against,) = manifest["contradicted"]
     assert (against["id"], against["reason"], against["left_out"]) == (
@@ -92,10 +92,10 @@ def test_an_edit_on_which_people_differ_waits_outside_the_benchmark_until_somebo
     assert not ids(tmp_path / "waiting" / EDITED)
     of_cy = [
         one.letter
-        for one in adjudicating.candidates(item)
+        for one in adjudication.candidates(item)
         if one.annotation.assignment.person_id == world.cy.pk
     ]
-    adjudicating.decide(item=item, by=world.ivo, note="Read again.", choose=of_cy, exclude="", now=LATER)
+    adjudication.decide(item=item, by=world.ivo, note="Read again.", choose=of_cy, exclude="", now=LATER)
     assert released(world, tmp_path / "decided")["contradicted"] == []
     assert ids(tmp_path / "decided" / EDITED)
 
@@ -120,7 +120,7 @@ def test_an_edit_that_people_contradict_is_in_no_benchmark_file(
             "raw is whole"
         )
     assert not ids(tmp_path / "askew" / EDITED)
-    assert id not in {one.id for one, _ in evaluating.instances(evaluating.load(tmp_path / "askew"))}
+    assert id not in {one.id for one, _ in queries.instances(queries.load(tmp_path / "askew"))}
 
 
 def decisions(out: Path) -> list[dict[str, Any]]:
@@ -134,7 +134,7 @@ def test_an_edit_whose_answer_is_upheld_stays(tmp_path: Path) -> None:
     manifest = released(world, tmp_path / "out")
     assert (manifest["contradicted"], manifest["counts"]["contradicted"]) == ([], 0)
     assert len(ids(tmp_path / "out" / EDITED)) == 1
-    assert id in {one.id for one, _ in evaluating.instances(evaluating.load(tmp_path / "out"))}
+    assert id in {one.id for one, _ in queries.instances(queries.load(tmp_path / "out"))}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -167,14 +167,14 @@ def test_what_was_made_of_a_contradicted_example_is_left_out_with_it(tmp_path: P
     cut = {"op": "remove_row", "row": "r3", "at": 3, "old": FILMS[3]}
     data = {"unanswerable": False, "whole": False, "operations": [cut], "program": None}
     world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=short, now=LATER)
+    adjudication.resolve_batch(batch=short, now=LATER)
     edited(world, "bo")
     id = checked(world, "other", feeds_from=short)
     manifest = released(world, tmp_path / "out", "freb_tqa")
     said = {one["id"]: one["reason"] for one in manifest["contradicted"]}
     assert said == {id: "other_answer", f"{id}~answer_changes-1": "parent"}
     assert not (tmp_path / "out" / "03_agg_com").exists()
-    instances = [one for one, _ in evaluating.instances(evaluating.load(tmp_path / "out"))]
+    instances = [one for one, _ in queries.instances(queries.load(tmp_path / "out"))]
     assert {one.baseline for one in instances} <= {one.id for one in instances}
 
 
@@ -194,8 +194,8 @@ def test_an_automatic_perturbation_that_people_judged_is_released_and_left_out_i
     tmp_path: Path,
 ) -> None:
     world = make_world(tmp_path)
-    perturbing.perform(
-        perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
     )
     id = checked(world, "excluded", of="automatic", size=1)
     for format in FORMATS:
@@ -204,7 +204,7 @@ def test_an_automatic_perturbation_that_people_judged_is_released_and_left_out_i
     kept = ids(tmp_path / "askew" / "perturbed.jsonl")
     assert len(kept) == 3
     assert id not in kept
-    assert id not in {one.id for one, _ in evaluating.instances(evaluating.load(tmp_path / "askew"))}
+    assert id not in {one.id for one, _ in queries.instances(queries.load(tmp_path / "askew"))}
 
 
 @pytest.mark.django_db(transaction=True)

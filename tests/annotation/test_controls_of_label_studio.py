@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from annotation.models import Batch, TaskTypeDefinition
-from annotation.quality import agreement
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report
 from tests.annotation.cast import World
 from tests.annotation.test_exports_of_tools import EXPORTS, types, zipped
 from tests.annotation.test_transfer import annotation, choice, label_studio, labels, look, task, write
@@ -162,7 +162,9 @@ def test_decimal_and_negative_numbers_have_agreement_of_intervals(world: World, 
 
     assert fields()["num"]["type"] == "number"
     batch = Batch.objects.get(pk=done.batch.pk)  # type: ignore[union-attr]
-    (row,) = (one for one in agreement.of_batch(batch) if one.statistic == "krippendorff_alpha_interval")
+    (row,) = (
+        one for one in agreement_report.of_batch(batch) if one.statistic == "krippendorff_alpha_interval"
+    )
     assert row.value == pytest.approx(alpha(given), abs=1e-6)
 
 

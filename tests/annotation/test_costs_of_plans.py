@@ -15,16 +15,17 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from annotation import simulating
-from annotation.journeys import annotating, setting_up
+from annotation.access.roles import Role
+from annotation.management import simulation
 from annotation.models import Annotation, Assignment, Batch, Invitation, Person
-from annotation.money import paying
-from annotation.roles import Role
-from annotation.studying import applying, planning, standing, words, writing
-from annotation.studying.planning import Plan
-from annotation.studying.standing import Pace, Standing
-from annotation.studying.study import Study, parse
-from annotation.studying.yaml_file import StudyError
+from annotation.payments import earnings
+from annotation.study_file import apply, current_state, plan_text, project_export
+from annotation.study_file import plan as study_file_plan
+from annotation.study_file.current_state import Pace, Standing
+from annotation.study_file.plan import Plan
+from annotation.study_file.schema import Study, parse
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import assignments, projects
 from tasks.contract import task_type
 from tasks.pace import usual_seconds
 from tests.annotation.cast import NOON, World, make_world, set_work
@@ -38,12 +39,12 @@ def world(db: None, tmp_path: Path) -> World:
 
 
 def text_of(world: World) -> str:
-    return writing.written(standing.of_project(world.project, now=NOON))
+    return project_export.written(current_state.of_project(world.project, now=NOON))
 
 
 def plan_of(world: World, text: str = "") -> Plan:
     world.project.refresh_from_db()
-    return applying.planned(parse(text or text_of(world)), world.project, now=NOON)
+    return apply.planned(parse(text or text_of(world)), world.project, now=NOON)
 
 
 def work(world: World, batch: Batch, who: str, *acts: tuple[str, float]) -> None:
@@ -52,9 +53,9 @@ def work(world: World, batch: Batch, who: str, *acts: tuple[str, float]) -> None
         held = world.take(batch, who)
         assert held is not None
         if act == "skip":
-            annotating.skip(assignment=held, reason="odd", now=NOON)
+            assignments.skip(assignment=held, reason="odd", now=NOON)
         elif act == "return":
-            annotating.give_back(assignment=held, now=NOON)
+            assignments.give_back(assignment=held, now=NOON)
         else:
             world.answer(held, {"label": "extraction"})
         set_work(Assignment.objects.filter(pk=held.pk), seconds=seconds)
@@ -78,7 +79,7 @@ class TestWhoAnnotates:
         return head + source + batch
 
     def followed(self, world: World, name: str, person: Person) -> None:
-        link, _ = setting_up.invite(
+        link, _ = projects.invite(
             project=world.project, roles=[Role.ANNOTATOR], name=name, by=world.mara, now=NOON
         )
         Invitation.objects.filter(pk=link.pk).update(accepted_by=person, accepted_at=NOON)
@@ -105,7 +106,7 @@ class TestWhoAnnotates:
             self.followed(world, name, world.ada)
         else:
             roles = [Role.ANNOTATOR]
-            setting_up.invite(project=world.project, roles=roles, name=name, by=world.mara, now=NOON)
+            projects.invite(project=world.project, roles=roles, name=name, by=world.mara, now=NOON)
         text = self.text(world, self.PEOPLE.replace("Ada from the lab", spelled))
 
         plan = plan_of(world, text)
@@ -121,7 +122,7 @@ class TestWhoAnnotates:
 
     def test_a_role_for_a_name_in_another_case_goes_to_that_person(self, world: World) -> None:
         text = self.text(world, "people: [{name: ADA, roles: [annotator, adjudicator]}]\n")
-        applying.apply(parse(text), project=world.project, by=world.mara, now=NOON)
+        apply.apply(parse(text), project=world.project, by=world.mara, now=NOON)
 
         assert world.project.memberships.get(person=world.ada).roles == ["annotator", "adjudicator"]
         assert world.project.invitations.count() == 0
@@ -141,7 +142,7 @@ class TestWhoAnnotates:
         assert not [change for change in plan.changes if change.verb == "invite"]
 
     def test_whoever_joins_by_the_file_or_an_open_link_counts_too(self, world: World) -> None:
-        setting_up.invite(project=world.project, roles=[Role.ANNOTATOR], name="Dee", by=world.mara, now=NOON)
+        projects.invite(project=world.project, roles=[Role.ANNOTATOR], name="Dee", by=world.mara, now=NOON)
         more = "  - {name: Dee, email: dee@example.org, roles: [annotator]}\n  - {name: Eve, roles: [annotator]}\n"
         more += "  - {name: Ivo, roles: [annotator, adjudicator]}\n  - {name: Rea, roles: [researcher]}\n"
 
@@ -150,7 +151,7 @@ class TestWhoAnnotates:
         assert plan.people == 3 + 3, "Ada, Bo, Cy; Dee, Eve and Ivo"
 
     def test_simulated_people_have_no_part_in_the_costs(self, world: World) -> None:
-        simulating.people_of(world.project, 3, NOON)
+        simulation.people_of(world.project, 3, NOON)
 
         plan = plan_of(world, self.text(world, self.PEOPLE.replace("Ada from the lab", "Ada")))
 
@@ -158,7 +159,7 @@ class TestWhoAnnotates:
 
     def test_whoever_was_removed_and_gets_no_link_does_not_count(self, world: World) -> None:
         membership = world.project.memberships.get(person=world.cy)
-        setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
+        projects.remove_member(membership=membership, by=world.mara, now=NOON)
 
         plan = plan_of(world, self.text(world, self.PEOPLE.replace("Ada from the lab", "Ada")))
 
@@ -171,7 +172,7 @@ class TestWhoAnnotates:
         self.followed(world, "Ada from the lab", world.ada)
         Person.objects.filter(pk=world.ada.pk).update(name="A. Lovelace")
         text = self.text(world, self.PEOPLE)
-        applying.apply(parse(text), project=world.project, by=world.mara, now=NOON)
+        apply.apply(parse(text), project=world.project, by=world.mara, now=NOON)
 
         assert plan_of(world, text).people == plan_of(world).people == 3
 
@@ -238,11 +239,11 @@ def test_a_pace_is_what_the_ledger_has(world: World) -> None:
         world.answer(held, {"label": "extraction"})
         set_work(Assignment.objects.filter(pk=held.pk), seconds=seconds)
         if who == "ada":
-            annotating.undo(annotation=Annotation.objects.get(assignment=held), now=NOON)
+            assignments.undo(annotation=Annotation.objects.get(assignment=held), now=NOON)
 
     cost = plan_of(world).costs[0]
 
-    total = paying.summed(paying.of_batch(batch))
+    total = earnings.summed(earnings.of_batch(batch))
     assert (cost.measured, cost.seconds) == (total.items, total.seconds / total.items) == (2, 60)
 
 
@@ -254,14 +255,14 @@ def test_a_plan_after_a_third_is_within_ten_percent_of_what_is_paid_in_the_end(t
     expected = 0.0
 
     def paid() -> float:
-        return float(paying.summed(paying.of_batch(batch)).amounts["EUR"])
+        return float(earnings.summed(earnings.of_batch(batch)).amounts["EUR"])
 
     for turn in range(60):
         who, usual = (("ada", 40), ("bo", 60), ("cy", 90))[turn % 3]
         if (held := world.take(batch, who)) is None:
             continue
         if rng.random() < 1 / 6:
-            annotating.skip(assignment=held, reason="odd", now=NOON)
+            assignments.skip(assignment=held, reason="odd", now=NOON)
         else:
             world.answer(held, {"label": "extraction"})
         set_work(Assignment.objects.filter(pk=held.pk), seconds=usual * rng.uniform(0.7, 1.3))
@@ -294,12 +295,12 @@ def costs_of(pay: str, batch: str = "") -> Plan:
     kinds = (("question_type", "", False), ("short_table", "", False))
     paces = dict.fromkeys(kinds, Pace(60.0, 12, (50.0, 80.0)))
     there = Standing(Study(slug="small", name="Small"), paces=paces)
-    return planning.plan(study, there, looked={0: planning.Looked("c" * 64, 100)})
+    return study_file_plan.plan(study, there, looked={0: study_file_plan.Looked("c" * 64, 100)})
 
 
 class TestLimits:
     def test_pay_by_the_hour_is_about(self) -> None:
-        rows = list(words.cost_rows(costs_of(BY_HOUR)))
+        rows = list(plan_text.cost_rows(costs_of(BY_HOUR)))
 
         (first, following, total) = rows
         assert first[2:] == (
@@ -313,7 +314,7 @@ class TestLimits:
         assert total[4].startswith("about")
 
     def test_pay_by_the_item_is_exact_or_at_most(self) -> None:
-        first, following, total = words.cost_rows(costs_of(BY_ITEM))
+        first, following, total = plan_text.cost_rows(costs_of(BY_ITEM))
 
         assert first[4] == "4.50 EUR"
         assert following[4].startswith("at most")
@@ -329,41 +330,44 @@ class TestLimits:
         ],
     )
     def test_what_can_grow_is_about(self, more: str) -> None:
-        first, *_ = words.cost_rows(costs_of(BY_ITEM, more))
+        first, *_ = plan_text.cost_rows(costs_of(BY_ITEM, more))
 
         assert first[2].startswith("about")
         assert first[4].startswith("about")
 
     def test_several_outcomes_of_an_item_make_more_items(self) -> None:
         text = STUDY.replace("type: question_type", "type: question_paraphrase, variant: word, overlap: 2")
-        plan = planning.plan(
-            parse(text.replace("PAY", BY_ITEM)), None, looked={0: planning.Looked("c" * 64, 100)}
+        plan = study_file_plan.plan(
+            parse(text.replace("PAY", BY_ITEM)), None, looked={0: study_file_plan.Looked("c" * 64, 100)}
         )
 
-        made, following, _ = words.cost_rows(plan)
+        made, following, _ = plan_text.cost_rows(plan)
 
         assert made[2] == "6"
         assert following[2].startswith("about")
 
     def test_what_is_expected_is_no_limit(self) -> None:
         costs = costs_of(BY_ITEM).costs
-        assert words.amounts(costs, "expected_money").startswith("about")
+        assert plan_text.amounts(costs, "expected_money").startswith("about")
 
     def test_an_interval_needs_the_pace_of_every_batch(self) -> None:
         first, following = costs_of(BY_HOUR).costs
 
         assert (first.annotations, following.annotations) == (9, 3)
         ends = (12 * 50 / 3600, 12 * 80 / 3600)
-        assert planning.interval([first, following], "hours") == pytest.approx(ends)
-        assert planning.interval([first, replace(following, ends=None)], "hours") is None
-        assert planning.interval([first, replace(following, ends=None, annotations=0)], "hours") is not None
+        assert study_file_plan.interval([first, following], "hours") == pytest.approx(ends)
+        assert study_file_plan.interval([first, replace(following, ends=None)], "hours") is None
+        assert (
+            study_file_plan.interval([first, replace(following, ends=None, annotations=0)], "hours")
+            is not None
+        )
 
     @pytest.mark.parametrize(("ends", "says"), [((50.0, 80.0), False), ((60.0, 60.0), True), (None, True)])
     def test_a_plan_without_an_interval_says_why(self, ends: tuple[float, float] | None, says: bool) -> None:
         plan = costs_of(BY_HOUR)
         plan = replace(plan, costs=tuple(replace(cost, ends=ends) for cost in plan.costs))
 
-        lines = list(words.cost_lines(plan))
+        lines = list(plan_text.cost_lines(plan))
 
         why = "No interval: it needs at least two people of different pace for each task type."
         assert (why in lines) is says
@@ -371,7 +375,7 @@ class TestLimits:
 
     def test_two_currencies_are_added_apart(self) -> None:
         first, following = costs_of(BY_ITEM).costs
-        assert words.amounts([first, replace(following, currency="USD")], "money").count(";") == 1
+        assert plan_text.amounts([first, replace(following, currency="USD")], "money").count(";") == 1
 
 
 # -- where it is shown ------------------------------------------------------------------------------
@@ -387,7 +391,7 @@ def measured(world: World) -> World:
 
 def test_page_file_command_and_json_say_about_and_the_interval(measured: World, tmp_path: Path) -> None:
     (cost,) = plan_of(measured).costs
-    hours, pay = words.amounts([cost], "hours"), words.amounts([cost], "money")
+    hours, pay = plan_text.amounts([cost], "hours"), plan_text.amounts([cost], "money")
     assert hours.startswith("about 0.26 (0.00 to ")
     assert pay.startswith("about 9.30 EUR (0.00 to ")
     client, text, address = Client(), text_of(measured), "/projects/films/study/"

@@ -23,7 +23,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.journeys import annotating, assigning, releasing, setting_up
+from annotation.access.roles import Role
+from annotation.accounts import crowd_entry
 from annotation.models import (
     Annotation,
     Assignment,
@@ -36,10 +37,9 @@ from annotation.models import (
     Person,
     Qualification,
 )
-from annotation.people import crowd
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.roles import Role
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files
+from annotation.workflow import assignments, batches, projects
 from tests.annotation.cast import NOON, World
 from tests.waiting import listens, wait_until
 
@@ -51,13 +51,13 @@ def make_link(world: World, **more: Any) -> CrowdLink:
     now = timezone.now()
     given: dict[str, Any] = {
         "name": "May",
-        "parameters": crowd.PARAMETERS["prolific"],
+        "parameters": crowd_entry.PARAMETERS["prolific"],
         "completion_code": "C0MPLETE",
         "screen_out_code": "SCR33N",
-        "return_url": crowd.PROLIFIC_RETURN,
+        "return_url": crowd_entry.PROLIFIC_RETURN,
         "expires_at": now + timedelta(days=3),
     }
-    return crowd.make_link(project=world.project, by=world.mara, now=now, **{**given, **more})
+    return crowd_entry.make_link(project=world.project, by=world.mara, now=now, **{**given, **more})
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ class TestComingIn:
 
     def test_whoever_is_in_may_go_on_after_the_link_is_closed(self, link: CrowdLink, world: World) -> None:
         client, _ = come(link)
-        crowd.close_link(link=link, by=world.mara, now=timezone.now())
+        crowd_entry.close_link(link=link, by=world.mara, now=timezone.now())
 
         assert client.get("/projects/films/").status_code == 200
         assert come(link, client=client)[1].status_code == 302
@@ -227,16 +227,14 @@ class TestTheWayBack:
     ) -> None:
         come(link)
         entry = CrowdEntry.objects.select_related("person", "link").get()
-        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
         if "membership" in has:
-            other = setting_up.create_project(
-                slug="other", name="Other", manager=world.zoe, now=timezone.now()
-            )
-            made = setting_up.add_member(
+            other = projects.create_project(slug="other", name="Other", manager=world.zoe, now=timezone.now())
+            made = projects.add_member(
                 project=other, person=entry.person, roles=[Role.MANAGER], by=world.zoe, now=timezone.now()
             )
             if has == "ended membership":
-                setting_up.remove_member(membership=made, by=world.zoe, now=timezone.now())
+                projects.remove_member(membership=made, by=world.zoe, now=timezone.now())
         elif has == "password":
             entry.person.set_password("tilted tables")
             Person.objects.filter(pk=entry.person_id).update(password=entry.person.password)
@@ -267,16 +265,16 @@ class TestTheWayBack:
         entry = CrowdEntry.objects.select_related("person", "link").get()
         world.people["pat"] = entry.person
         own = world.label(batch, "pat", "extraction")
-        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
-        world.people["pat"] = crowd.use_way_back(token=token, now=timezone.now())
+        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd_entry.use_way_back(token=token, now=timezone.now())
         later = world.label(batch, "pat", "reasoning")
-        sent_back = annotating.undo(annotation=later, now=NOON)
+        sent_back = assignments.undo(annotation=later, now=NOON)
         again = world.answer(world.reload(sent_back), {"label": "extraction"})
-        assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+        batches.close_batch(batch=batch, by=world.mara, now=timezone.now())
 
         marked = {one.pk: (one.event.detail or {}).get("way_back") for one in (own, later, again)}
         assert marked == {own.pk: None, later.pk: True, again.pk: True}
-        releasing.make_release(
+        creation.make_release(
             project=world.project,
             name="June",
             format="askew",
@@ -298,8 +296,8 @@ class TestTheWayBack:
         batch = world.batch(overlap=1, size=1)
         come(link)
         entry = CrowdEntry.objects.select_related("person", "link").get()
-        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
-        world.people["pat"] = crowd.use_way_back(token=token, now=timezone.now())
+        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd_entry.use_way_back(token=token, now=timezone.now())
         world.label(batch, "pat", "extraction")
         manager = Client()
         manager.force_login(world.mara)
@@ -314,13 +312,13 @@ class TestTheWayBack:
         entry = CrowdEntry.objects.select_related("person", "link").get()
         world.people["pat"] = entry.person
         own = world.label(batch, "pat", "extraction")
-        token = crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
-        world.people["pat"] = crowd.use_way_back(token=token, now=timezone.now())
+        token = crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+        world.people["pat"] = crowd_entry.use_way_back(token=token, now=timezone.now())
         later = world.label(batch, "pat", "extraction")
         for one in (own, later):
-            annotating.undo(annotation=one, now=NOON)
+            assignments.undo(annotation=one, now=NOON)
 
-        assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+        batches.close_batch(batch=batch, by=world.mara, now=timezone.now())
 
         newest = {
             one.assignment_id: (one.event.detail or {}).get("way_back")
@@ -332,8 +330,8 @@ class TestTheWayBack:
 class TestAnInvitation:
     @pytest.fixture
     def way_in(self, world: World) -> str:
-        other = setting_up.create_project(slug="other", name="Other", manager=world.zoe, now=timezone.now())
-        _, token = setting_up.invite(project=other, roles=[Role.MANAGER], by=world.zoe, now=timezone.now())
+        other = projects.create_project(slug="other", name="Other", manager=world.zoe, now=timezone.now())
+        _, token = projects.invite(project=other, roles=[Role.MANAGER], by=world.zoe, now=timezone.now())
         return reverse("join", args=[token])
 
     def test_a_crowd_account_cannot_accept_without_registering(self, link: CrowdLink, way_in: str) -> None:
@@ -362,7 +360,7 @@ class TestAnInvitation:
         assert (entry.person.name, entry.person.email) == ("Pat", "pat@example.org")
         assert entry.person.check_password("tilted tables too")
         with pytest.raises(Refused, match="A return link is not possible"):
-            crowd.let_back_in(entry=entry, by=world.mara, now=timezone.now())
+            crowd_entry.let_back_in(entry=entry, by=world.mara, now=timezone.now())
 
     def test_the_writer_itself_refuses_a_crowd_account(
         self, link: CrowdLink, world: World, way_in: str
@@ -371,9 +369,7 @@ class TestAnInvitation:
         invitation = Invitation.objects.get()
 
         with pytest.raises(Refused, match="e-mail address and a password"):
-            setting_up.accept(
-                invitation=invitation, person=CrowdEntry.objects.get().person, now=timezone.now()
-            )
+            projects.accept(invitation=invitation, person=CrowdEntry.objects.get().person, now=timezone.now())
 
         invitation.refresh_from_db()
         assert invitation.accepted_at is None
@@ -509,7 +505,7 @@ class TestTheEnd:
             if number < answers:
                 world.answer(assignment, {"label": "extraction"})
             else:
-                annotating.skip(assignment=assignment, reason="Not clear", now=NOON)
+                assignments.skip(assignment=assignment, reason="Not clear", now=NOON)
 
         page = client.post("/crowd/finish/", follow=True).content.decode()
 
@@ -542,7 +538,11 @@ class TestNeverLogged:
 
         said = [record.getMessage() + str(record.__dict__.get("exc_text") or "") for record in caplog.records]
         assert said, "the refusals are in the log"
-        said += [repr(crowd.Ids(*self.SECRETS)), str(CrowdEntry.objects.get()), turned_away.content.decode()]
+        said += [
+            repr(crowd_entry.Ids(*self.SECRETS)),
+            str(CrowdEntry.objects.get()),
+            turned_away.content.decode(),
+        ]
         said += [str(row) for row in Event.objects.values()]
         for secret in self.SECRETS:
             assert not [line for line in said if secret in line]
@@ -553,7 +553,7 @@ class TestNeverLogged:
         def fail(**given: Any) -> None:
             raise RuntimeError("boom")
 
-        monkeypatch.setattr("annotation.journeys.setting_up.add_member", fail)
+        monkeypatch.setattr("annotation.workflow.projects.add_member", fail)
         caplog.set_level(logging.DEBUG)
 
         answer = come(link, client=Client(raise_request_exception=False))[1]
@@ -635,8 +635,8 @@ class TestTheManagersPages:
 
         assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in page
         link = CrowdLink.objects.get()
-        assert link.return_url == crowd.PROLIFIC_RETURN
-        assert f'value="{crowd.PROLIFIC_RETURN}"' in page
+        assert link.return_url == crowd_entry.PROLIFIC_RETURN
+        assert f'value="{crowd_entry.PROLIFIC_RETURN}"' in page
         manager.post(reverse("crowd_close", args=["films", link.public_id]), {"confirmed": "yes"})
         assert "Closed" in text(manager.get(made["Location"]))
         events = Event.objects.filter(thing="crowdlink").order_by("pk").values_list("after", flat=True)

@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.accounts import crowd_entry, erasure
 from annotation.models import CrowdEntry, CrowdLink, ListedParticipant, Person
-from annotation.people import crowd, erasing
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tests.annotation.cast import World
 from tests.annotation.test_crowd import make_link
 
@@ -23,7 +23,7 @@ INVENTED = [f"invented-{number}" for number in range(70)]
 
 @pytest.fixture
 def link(world: World) -> CrowdLink:
-    return make_link(world, parameters=crowd.PARAMETERS["generic"])
+    return make_link(world, parameters=crowd_entry.PARAMETERS["generic"])
 
 
 def signed(key: str, id: str) -> str:
@@ -60,22 +60,22 @@ class TestSigned:
         self, world: World, link: CrowdLink
     ) -> None:
         key, people = (
-            crowd.require_signatures(link=link, by=world.mara, now=timezone.now()),
+            crowd_entry.require_signatures(link=link, by=world.mara, now=timezone.now()),
             Person.objects.count(),
         )
 
         for number, id in enumerate(INVENTED):
             sent = {"signature": signed("guess", id)} if number % 2 else {}
-            ids = crowd.ids_of(link, {"id": id, **sent})
+            ids = crowd_entry.ids_of(link, {"id": id, **sent})
             with pytest.raises(Refused, match="no valid signature"):
-                crowd.enter(link=link, ids=ids, person=None, now=timezone.now())
+                crowd_entry.enter(link=link, ids=ids, person=None, now=timezone.now())
 
         require_nobody_came(link, people)
         assert enter(link, id=INVENTED[0], signature=signed(key, INVENTED[1])).status_code == 403
         require_nobody_came(link, people)
 
     def test_a_signed_id_enters_from_the_page(self, world: World, link: CrowdLink) -> None:
-        key = crowd.require_signatures(link=link, by=world.mara, now=timezone.now())
+        key = crowd_entry.require_signatures(link=link, by=world.mara, now=timezone.now())
         sent = {"id": "Änne 1", "signature": signed(key, "Änne 1").upper()}
 
         page = look(link, **sent)
@@ -89,7 +89,7 @@ class TestSigned:
     def test_the_page_says_what_is_missing(
         self, world: World, link: CrowdLink, query: dict[str, str]
     ) -> None:
-        crowd.require_signatures(link=link, by=world.mara, now=timezone.now())
+        crowd_entry.require_signatures(link=link, by=world.mara, now=timezone.now())
 
         answer = look(link, **query)
 
@@ -117,7 +117,7 @@ class TestSigned:
     def test_who_is_inside_continues_without_a_signature(self, world: World, link: CrowdLink) -> None:
         client, address = Client(), reverse("crowd_enter", args=[link.public_id])
         client.post(address, {"id": "a"})
-        crowd.require_signatures(link=link, by=world.mara, now=timezone.now())
+        crowd_entry.require_signatures(link=link, by=world.mara, now=timezone.now())
 
         assert client.get(address, {"id": "a"}).status_code == 200
         assert client.post(address, {"id": "a"}).status_code == 302
@@ -137,7 +137,7 @@ class TestListed:
 
         for id in INVENTED:
             with pytest.raises(Refused, match="not on the list"):
-                crowd.enter(link=link, ids=crowd.Ids(id), person=None, now=timezone.now())
+                crowd_entry.enter(link=link, ids=crowd_entry.Ids(id), person=None, now=timezone.now())
 
         require_nobody_came(link, people)
         assert "Only 2 listed participants." in page.content.decode()
@@ -146,17 +146,17 @@ class TestListed:
         assert [enter(link, id=id).status_code for id in ("ann", "bob")] == [302, 302]
 
     def test_ids_are_stored_as_digests_that_go_with_the_person(self, world: World, link: CrowdLink) -> None:
-        crowd.limit_to(link=link, participants=["ann", "bob"], by=world.mara, now=timezone.now())
+        crowd_entry.limit_to(link=link, participants=["ann", "bob"], by=world.mara, now=timezone.now())
         assert all(len(one.digest) == 64 for one in ListedParticipant.objects.all())
         enter(link, id="ann")
 
         person = CrowdEntry.objects.get().person
-        erasing.erase(person=person, by=person, now=timezone.now())
+        erasure.erase(person=person, by=person, now=timezone.now())
 
         assert ListedParticipant.objects.count() == 1
 
     def test_an_empty_list_lets_everybody_enter(self, world: World, link: CrowdLink) -> None:
-        crowd.limit_to(link=link, participants=["ann"], by=world.mara, now=timezone.now())
+        crowd_entry.limit_to(link=link, participants=["ann"], by=world.mara, now=timezone.now())
 
         admit(world, link, participants=" \n")
 
@@ -165,11 +165,11 @@ class TestListed:
     @pytest.mark.parametrize("ids", [["a" * 201], [str(number) for number in range(10_001)]])
     def test_too_long_ids_and_lists_are_refused(self, world: World, link: CrowdLink, ids: list[str]) -> None:
         with pytest.raises(Refused, match=r"at most 10,?000 ids"):
-            crowd.limit_to(link=link, participants=ids, by=world.mara, now=timezone.now())
+            crowd_entry.limit_to(link=link, participants=ids, by=world.mara, now=timezone.now())
 
     def test_both_together_ask_for_both(self, world: World, link: CrowdLink) -> None:
-        key = crowd.require_signatures(link=link, by=world.mara, now=timezone.now())
-        crowd.limit_to(link=link, participants=["ann"], by=world.mara, now=timezone.now())
+        key = crowd_entry.require_signatures(link=link, by=world.mara, now=timezone.now())
+        crowd_entry.limit_to(link=link, participants=["ann"], by=world.mara, now=timezone.now())
 
         assert enter(link, id="ann").status_code == 403
         assert enter(link, id="eve", signature=signed(key, "eve")).status_code == 403

@@ -18,14 +18,15 @@ from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import words
-from annotation.drawing import charts, drawn, work_tables
-from annotation.journeys import adjudicating, annotating
+from annotation.charts import study_figures, work_tables
+from annotation.charts import svg as charts_svg
 from annotation.models import Assignment, Batch, Item, Person, Project
-from annotation.money import costs, paying
-from annotation.quality import agreement, dashboards, quality, snapshots
+from annotation.payments import costs, earnings
+from annotation.platform import display_text
+from annotation.quality import agreement_report, annotator_quality, dashboards, snapshots
 from annotation.quality.snapshots import Shown
-from annotation.views import dashboards as views
+from annotation.web.views import dashboards as views
+from annotation.workflow import adjudication, assignments
 from tableqa import Example, Table
 from tableqa.agreement.coefficients import ONE_CATEGORY
 from tableqa.statistics.clustered_intervals import mean_over
@@ -163,11 +164,11 @@ def test_the_dashboard_and_the_payments_come_to_the_same(world: World, pay: dict
     batch = labelled(world)
     skipped = world.take(world.batch(name="Other"), "ada")
     assert skipped is not None
-    annotating.skip(assignment=skipped, reason="odd", now=NOON)
+    assignments.skip(assignment=skipped, reason="odd", now=NOON)
     set_work(Assignment.objects.filter(pk=skipped.pk), seconds=77.0)
     world.project.pay = pay
     world.project.save()
-    expected = paying.by_batch(paying.shares(world.project))
+    expected = earnings.by_batch(earnings.shares(world.project))
 
     for cost in expected:
         found = dashboards.work(cost.batch)
@@ -210,7 +211,7 @@ def test_where_people_skip_is_counted_by_source_and_reason(world: World) -> None
     for _ in range(2):
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        annotating.skip(assignment=assignment, reason="table is cut", now=NOON)
+        assignments.skip(assignment=assignment, reason="table is cut", now=NOON)
     world.label(batch, "ada", "extraction")
     found = dashboards.work(batch)["skips"]
 
@@ -244,11 +245,11 @@ def test_the_monitors_see_answers_openings_and_rows(world: World) -> None:
     assert found["evidence_rows"] is None
     with translation.override("de"):
         assert dashboards.monitors(batch) == found, "figures are kept for everybody, in no language"
-        german = drawn.monitors(found)
+        german = study_figures.monitors(found)
     assert german[0].title == "Häufigste Antworten zugewiesener Beispiele"
     assert re.search(r"\d,\d bis \d+,\d %", german[0].table)
     assert "Anfangswörter" in german[1].table
-    titles = [one.title for one in drawn.monitors(found)]
+    titles = [one.title for one in study_figures.monitors(found)]
     assert titles[0] == "Most frequent answers of assigned examples"
     assert any("first words of questions" in title for title in titles)
     page = text(browser(world.mara).get("/projects/films/dashboard/"))
@@ -281,13 +282,13 @@ def test_edits_and_their_rows_are_watched(world: World) -> None:
 
     assert found["edit_sizes"]["counts"][0][0] == 1
     assert found["edit_rows"]["first"]["hits"] == 1
-    assert not any("bootstrap" in one.sheet.note for one in drawn.monitors(found))
+    assert not any("bootstrap" in one.sheet.note for one in study_figures.monitors(found))
 
 
 def test_edits_of_one_item_by_several_people_count_as_one_item(world: World) -> None:
     found = dashboards.monitors(edited(world, "ada", "bo"))
 
-    notes = {one.name: one.sheet.note for one in drawn.monitors(found)}
+    notes = {one.name: one.sheet.note for one in study_figures.monitors(found)}
     for name in ("edit-rows", "edit-sizes"):
         assert "2 responses to 1 item. Interval: bootstrap over items" in notes[name]
     assert found["edit_rows"]["first"]["low"] == pytest.approx(proportion(1, 1).low)
@@ -320,7 +321,7 @@ def test_examples_of_one_item_count_as_one_item(world: World) -> None:
             }
             response = {"unanswerable": False, "operations": [edit], "answers": [], "reason": ""}
             world.answer(assignment, response)
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
 
     found = dashboards.monitors(batch)
 
@@ -330,7 +331,7 @@ def test_examples_of_one_item_count_as_one_item(world: World) -> None:
     assert (answer[0], opening[0]) == ("1991", "when did")
     for share in (answer[1], opening[1], found["answer_rows"]["first"]):
         assert (share["hits"], share["n"], share["low"]) == (6, 6, of_three)
-    notes = {one.name: one.sheet.note for one in drawn.monitors(found)}
+    notes = {one.name: one.sheet.note for one in study_figures.monitors(found)}
     over_items = "from 3 items. Interval: bootstrap over items, at least as wide as Wilson's."
     assert f"6 answers {over_items}" in notes["answers"]
     assert f"6 examples {over_items}" in notes["openings"]
@@ -431,7 +432,7 @@ def test_the_share_of_identical_responses_of_a_person_has_an_interval_over_items
 def test_what_stands_out_is_flagged_and_nothing_else_happens(world: World) -> None:
     batch = timed(world)
     before = list(Assignment.objects.order_by("pk").values())
-    found = quality.report(batch)
+    found = annotator_quality.report(batch)
     of = {name: found["people"][str(world.people[name].pk)] for name in ("ada", "bo", "cy")}
 
     raised = {name: {one["kind"] for one in person["habits"] if one["raised"]} for name, person in of.items()}
@@ -467,7 +468,7 @@ def test_two_annotators_alone_get_no_reliability_and_the_page_says_why(world: Wo
 
     page = text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
 
-    assert quality.report(batch)["reliability"] == []
+    assert annotator_quality.report(batch)["reliability"] == []
     assert "the model needs three annotators who share items" in page
     assert "Estimated label confusion" not in page
 
@@ -497,7 +498,7 @@ def test_gold_is_counted_in_quality(world: World) -> None:
     right = said[world.ada.pk]
     assert right is not None
     Gold.objects.create(item=item, expected=right.response, made_at=NOON)
-    found = quality.report(batch)["people"]
+    found = annotator_quality.report(batch)["people"]
 
     assert found[str(world.ada.pk)]["gold"] == [1, 1]
     assert "100.0 %" in text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
@@ -508,17 +509,21 @@ def test_reasons_for_skipping_are_told_by_person(world: World) -> None:
     for who, reason in (("ada", "cut"), ("ada", "cut"), ("bo", "odd")):
         assignment = world.take(batch, who)
         assert assignment is not None
-        annotating.skip(assignment=assignment, reason=reason, now=NOON)
-    assert quality.skips(batch) == {world.ada.pk: [["cut", 2]], world.bo.pk: [["odd", 1]]}
+        assignments.skip(assignment=assignment, reason=reason, now=NOON)
+    assert annotator_quality.skips(batch) == {world.ada.pk: [["cut", 2]], world.bo.pk: [["odd", 1]]}
     assert "cut (2)" in text(browser(world.mara).get(f"/batches/{batch.public_id}/quality/"))
 
 
 def test_texts_that_are_pasted_are_found() -> None:
     worked = {
-        "one": quality.Worked(texts={f"i{n}": "The answer length is what differs here." for n in range(12)}),
-        "two": quality.Worked(texts={f"i{n}": f"They differ in the number {n}." for n in range(12)}),
+        "one": annotator_quality.Worked(
+            texts={f"i{n}": "The answer length is what differs here." for n in range(12)}
+        ),
+        "two": annotator_quality.Worked(
+            texts={f"i{n}": f"They differ in the number {n}." for n in range(12)}
+        ),
     }
-    found = quality.habits_of(worked)
+    found = annotator_quality.habits_of(worked)
     assert [one.kind for one in found["one"] if one.raised] == ["copy_paste"]
     assert not [one.kind for one in found["two"] if one.raised]
 
@@ -543,7 +548,7 @@ def tags(html: str) -> dict[str, int]:
 
 
 def test_a_heat_map_has_a_square_for_every_pair_and_says_where_it_is_highest() -> None:
-    svg = charts.heat("h", "Pairs", ["Ada <b>", "Bo"], ["Ada <b>", "Bo"], [[None, 0.42], [0.42, None]])
+    svg = charts_svg.heat("h", "Pairs", ["Ada <b>", "Bo"], ["Ada <b>", "Bo"], [[None, 0.42], [0.42, None]])
     assert tags(svg)["rect"] == 4
     assert "<b>" not in svg
     assert "Highest 0.42 (Bo and Ada &lt;b&gt;)" in svg
@@ -561,7 +566,7 @@ def test_a_heat_map_has_a_square_for_every_pair_and_says_where_it_is_highest() -
 )
 def test_squares_lie_within_their_chart(values: list[list[float | None]]) -> None:
     names = [f"p{number}" for number in range(len(values))]
-    svg = charts.heat("h", "Pairs", names, names, values)
+    svg = charts_svg.heat("h", "Pairs", names, names, values)
     ends = [
         float(x) + float(wide)
         for x, wide in re.findall(r'<rect class="\w+" x="([\d.]+)%" y="\d+" width="([\d.]+)%', svg)
@@ -574,9 +579,9 @@ def test_squares_lie_within_their_chart(values: list[list[float | None]]) -> Non
 
 def test_columns_stand_on_the_axis_and_few_labels_are_written() -> None:
     labels = [f"{day} Mar" for day in range(1, 31)]
-    svg = charts.columns("d", "By day", labels, list(range(30)), charts.axis_over(range(30)))
+    svg = charts_svg.columns("d", "By day", labels, list(range(30)), charts_svg.axis_over(range(30)))
     assert tags(svg)["rect"] == 30
-    assert svg.count('class="tick middle"') <= charts.MARKED + 1
+    assert svg.count('class="tick middle"') <= charts_svg.MARKED + 1
     assert "highest 29.00 (30 Mar)" in svg
 
 
@@ -606,7 +611,7 @@ def test_a_heat_map_of_many_people_stays_readable() -> None:
         for b in range(a + 1, 40)
     ]
     measure = {"name": "label", "pairs": pairs, "pair_statistic": "cohen_kappa"}
-    found = drawn.pairs(measure, "Cohen's kappa", people)
+    found = study_figures.pairs(measure, "Cohen's kappa", people)
     assert found is not None
     assert len(found.sheet.rows) == 780
     assert found.basis == "n = 9 items per pair"
@@ -618,7 +623,7 @@ def test_a_heat_map_says_how_many_items_its_pairs_share() -> None:
     pairs = [{**figure, "other": "2", "units": 12}, {**figure, "other": "3", "units": 1_200}]
     measure = {"name": "label", "pairs": pairs, "pair_statistic": "cohen_kappa"}
 
-    found = drawn.pairs(measure, "Cohen's kappa", {})
+    found = study_figures.pairs(measure, "Cohen's kappa", {})
 
     assert found is not None
     assert found.basis == "n = 12 to 1,200 items per pair"
@@ -629,7 +634,7 @@ def test_a_pair_without_a_value_says_why_in_the_readers_language() -> None:
     with translation.override("de"):
         pairs = [{**figure, "reason": ONE_CATEGORY}]
         measure = {"name": "label", "pairs": pairs, "pair_statistic": "cohen_kappa"}
-        chart = drawn.pairs(measure, "", {"1": "Ada", "2": "Bo"})
+        chart = study_figures.pairs(measure, "", {"1": "Ada", "2": "Bo"})
         assert chart is not None
         assert "Es wurde nur eine Kategorie" in chart.notes
 
@@ -693,7 +698,7 @@ def text_of(page: str) -> str:
 def test_of_a_kind_that_compares_sets_the_sets_are_drawn_over_time(kind: str) -> None:
     task = task_types()[kind]
     batch = Batch(task_type=kind, overlap=2, variant=next(iter(task.variants), ""))
-    levels = {one.name: one.level for one in agreement.measures_of(task, 2)}
+    levels = {one.name: one.level for one in agreement_report.measures_of(task, 2)}
 
     drawn_of_it = [one["name"] for one in views._drawn(batch, [{"name": name} for name in levels])]
 
@@ -704,4 +709,4 @@ def test_of_a_kind_that_compares_sets_the_sets_are_drawn_over_time(kind: str) ->
 
 
 def test_measures_have_names_in_words() -> None:
-    assert words.measure("question_ambiguous") == "question ambiguous"
+    assert display_text.measure("question_ambiguous") == "question ambiguous"

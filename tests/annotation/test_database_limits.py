@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError
 from django.db.utils import ConnectionHandler
 
-from annotation.database import limits, watchdog
+from annotation.platform.database import limits, watchdog
 from tests.annotation.silent_postgres import SilentPostgres
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
@@ -54,7 +54,7 @@ def servers() -> Iterator[Callable[..., SilentPostgres]]:
 
 def connection_to(server: SilentPostgres, **more: Any) -> Any:
     config = {
-        "ENGINE": "annotation.database.postgresql",
+        "ENGINE": "annotation.platform.database.postgresql",
         "NAME": "askew",
         "USER": "askew",
         "HOST": "127.0.0.1",

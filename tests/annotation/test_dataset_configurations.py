@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from annotation.journeys import perturbing, releasing
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
+from annotation.workflow import perturbation_runs
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
 from tableqa.writers import hub
@@ -29,9 +29,11 @@ def folder(tmp_path: Path) -> Path:
     """A release with edits by people at three levels, and one automatic perturbation."""
     world: World = make_world(tmp_path)
     perturbed_thrice(world)
-    perturbing.perform(perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[1], now=NOON))
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[1], now=NOON)
+    )
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="hf", by=None, now=NOON, out=out)
+    creation.make_release(project=world.project, name="v1", format="hf", by=None, now=NOON, out=out)
     return out
 
 

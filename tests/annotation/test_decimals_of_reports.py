@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.utils import translation
 
-from annotation.drawing.charts import Point
-from annotation.evaluation.evaluation_report import _cell, _seeds
+from annotation.charts.svg import Point
+from annotation.releases.model_evaluation.report import _cell, _seeds
 from tableqa.scoring.evaluation import MACRO, Evaluation, Row
 from tableqa.statistics.robustness import Estimate
 

@@ -12,13 +12,13 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotation import doctor, simulating
-from annotation.journeys import adjudicating, assigning, releasing
+from annotation.management import doctor, simulation
 from annotation.models import Batch, Decision, Gold, Qualification, Source
-from annotation.quality import agreement, gold
-from annotation.refusals import Refused
-from annotation.releases import exporting, release_files
-from annotation.work import practising
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report, gold
+from annotation.queue import practice
+from annotation.releases import creation, release_files, tool_exports
+from annotation.workflow import adjudication, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import LATER, PAGE, batch_of, define, manager, say
@@ -54,7 +54,7 @@ def pairs(world: World) -> Source:
 
 
 def released(world: World, out: Path) -> dict[str, Any]:
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     return release_files.verify(out)
 
 
@@ -65,15 +65,15 @@ def test_preferences_are_decided_measured_and_released(world: World, pairs: Sour
         for _ in range(2):
             say(world, batch, who, data)
 
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     assert [one.kind for one in Decision.objects.all()] == ["accepted"] * 2
-    figures = {(one.measure, one.statistic): one for one in agreement.of_batch(batch)}
+    figures = {(one.measure, one.statistic): one for one in agreement_report.of_batch(batch)}
     assert figures["order", "mean_spearman"].value == pytest.approx(-1 / 3, abs=1e-6)
     assert figures["order", "kendall_w"].value == pytest.approx(1 / 9, abs=1e-6)
     assert figures["order", "kendall_w"].low is not None
     assert figures["better", "fleiss_kappa"].units == 2
-    assert agreement.report(batch)["measures"][1]["pairs"], "pairs of people are compared, too"
+    assert agreement_report.report(batch)["measures"][1]["pairs"], "pairs of people are compared, too"
     checked = released(world, tmp_path / "release")
     assert checked["annotations"] == 6
     (path,) = (tmp_path / "release").rglob("table_complexity*.jsonl")
@@ -89,7 +89,7 @@ def test_the_export_to_label_studio_offers_the_answers_there_are_and_keeps_ranki
     say(world, batch, "ada", FIRST)
     released(world, tmp_path / "release")
 
-    exporting.write_label_studio(release_files.load(tmp_path / "release"), tmp_path / "out")
+    tool_exports.write_label_studio(release_files.load(tmp_path / "release"), tmp_path / "out")
 
     configuration = (tmp_path / "out" / f"{batch.public_id}.xml").read_text("utf-8")
     assert re.findall(r'<Choice value="(.*?)"/>', configuration) == ["1", "2", "tie"]
@@ -111,10 +111,10 @@ def test_a_gold_answer_is_a_number_of_an_answer(world: World, pairs: Source) -> 
 def test_simulated_people_compare_answers(world: World, pairs: Source, tmp_path: Path) -> None:
     batch = batch_of(world, define(world, **PREFERENCE), size=None)
 
-    counts = simulating.simulate(batch=batch, annotators=3, seed=1, accuracy=0.8, now=timezone.now())
+    counts = simulation.simulate(batch=batch, annotators=3, seed=1, accuracy=0.8, now=timezone.now())
 
     assert [one["submitted"] for one in counts.values()] == [2, 2, 2]
-    assert agreement.report(Batch.objects.get(pk=batch.pk))["measures"]
+    assert agreement_report.report(Batch.objects.get(pk=batch.pk))["measures"]
 
 
 def test_a_batch_whose_examples_all_have_one_answer_is_refused(world: World) -> None:
@@ -152,8 +152,8 @@ def test_an_adjudicator_reads_the_text_of_the_chosen_answer(world: World, pairs:
     batch = batch_of(world, define(world, **PREFERENCE), overlap=2, size=1)
     for who, data in {"ada": FIRST, "bo": SECOND}.items():
         say(world, batch, who, data)
-    adjudicating.resolve_due(now=LATER)
-    (item,) = adjudicating.waiting(batch)
+    adjudication.resolve_due(now=LATER)
+    (item,) = adjudication.waiting(batch)
     client = Client()
     client.force_login(world.ivo)
 
@@ -189,7 +189,7 @@ SEVERAL: dict[str, Any] = {
 
 
 def practise(client: Client, row: Any, data: dict[str, Any]) -> dict[str, Any]:
-    item = practising.exercises(row.task())[0].item
+    item = practice.exercises(row.task())[0].item
     task = row.task()
     body = {"number": 1, "response": task.envelope(task.parse(data, item), item)}
     reply = client.post(
@@ -268,7 +268,7 @@ def test_a_qualification_with_answers_is_passed_by_gold(world: World, pairs: Sou
     batch = batch_of(world, row, open=False, size=None, purpose="qualification", pass_percent=60)
     for item in batch.items.select_related("example"):
         gold.mark(batch=batch, example=item.example, data=FIRST, by=world.mara, now=NOON)
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
     for _ in range(2):
         say(world, batch, "ada", FIRST)
@@ -289,7 +289,7 @@ def test_gold_with_several_answers_is_right_in_any_order(world: World, pairs: So
             by=world.mara,
             now=NOON,
         )
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
     for _ in range(2):
         say(world, batch, "ada", {"good": ["2", "1"], "better": "1"})
@@ -321,7 +321,7 @@ def test_a_decision_that_pools_responses_is_shown_and_can_be_restored(world: Wor
     batch = batch_of(world, define(world, **{**definition, "agreement": {}}), size=1, overlap=2)
     for who, quality in {"ada": 2, "bo": 3}.items():
         say(world, batch, who, {"level": "easy", "quality": quality})
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     item = batch.items.get(decision__kind="accepted")
     assert item.decision.outcomes.get().response["data"]["quality"] == 2.5, "nobody's response"
 
@@ -330,11 +330,11 @@ def test_a_decision_that_pools_responses_is_shown_and_can_be_restored(world: Wor
     assert page.status_code == 200
     assert "2.5" in page.content.decode()
     with transaction.atomic():
-        taken = adjudicating.take_back(
+        taken = adjudication.take_back(
             decision=item.decision, by=world.mara, reason="", after="adjudication", now=LATER
         )
         item.refresh_from_db()
-        restored = adjudicating.restore(
+        restored = adjudication.restore(
             item=item, taken=taken, by=world.mara, before="adjudication", now=LATER
         )
     assert restored.outcomes.get().response["data"]["quality"] == 2.5

@@ -12,9 +12,10 @@ from django.urls import reverse
 from django.utils import translation
 
 from annotation.explorer.selection import BETWEEN, SEPARATOR
-from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Adjudication, Batch
-from annotation.words import shown
+from annotation.platform.display_text import shown
+from annotation.releases import creation
+from annotation.workflow import adjudication, batches
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import Importer
 from tests.annotation.test_defining import batch_of, define, say
@@ -117,8 +118,8 @@ def test_the_filter_of_a_task_type(world: World, batch: Batch) -> None:
 
 
 def test_the_reason_of_an_adjudication(world: World, batch: Batch) -> None:
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(seconds=61))
 
     reasons = {str(shown(one.reason)) for one in Adjudication.objects.all()}
     with translation.override("de"):
@@ -129,7 +130,7 @@ def test_the_reason_of_an_adjudication(world: World, batch: Batch) -> None:
 
 
 def test_statistics_of_a_release_and_of_the_methods_appendix(world: World, batch: Batch) -> None:
-    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    release = creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
 
     of_release = visit(world, "rea", reverse("release", args=[release.public_id]))
     methods = visit(world, "rea", reverse("methods", args=["films"]))

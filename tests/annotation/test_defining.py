@@ -15,8 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from jsonschema import Draft202012Validator
 
-from annotation import doctor, simulating
-from annotation.journeys import adjudicating, assigning, defining, releasing
+from annotation.management import doctor, simulation
 from annotation.models import (
     Adjudication,
     Batch,
@@ -26,13 +25,14 @@ from annotation.models import (
     Qualification,
     TaskTypeDefinition,
 )
-from annotation.quality import agreement, gold
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.studying import applying, standing, yaml_file
-from annotation.studying.study import document, parse
-from annotation.studying.yaml_file import StudyError
-from annotation.work import practising
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report, gold
+from annotation.queue import practice
+from annotation.releases import creation, release_files
+from annotation.study_file import apply, current_state, yaml_file
+from annotation.study_file.schema import document, parse
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import adjudication, batches, task_types
 from tests.annotation.cast import NOON, World
 
 DEFINITION: dict[str, Any] = {
@@ -73,7 +73,7 @@ HARD = {"level": "hard", "reasons": ["long"], "comment": ""}
 
 
 def define(world: World, **changes: Any) -> TaskTypeDefinition:
-    return defining.define(
+    return task_types.define(
         project=world.project,
         name="table_complexity",
         data={**DEFINITION, **changes},
@@ -83,10 +83,10 @@ def define(world: World, **changes: Any) -> TaskTypeDefinition:
 
 
 def batch_of(world: World, row: TaskTypeDefinition, *, open: bool = True, **terms: Any) -> Batch:
-    sample = assigning.Sample(sources=[world.source], size=terms.pop("size", 3))
+    sample = batches.Sample(sources=[world.source], size=terms.pop("size", 3))
     if "feeds_from" in terms:
-        sample = assigning.Sample(feeds_from=terms.pop("feeds_from"))
-    batch = assigning.plan_batch(
+        sample = batches.Sample(feeds_from=terms.pop("feeds_from"))
+    batch = batches.plan_batch(
         project=world.project,
         task=row.task(),
         name=f"Complexity {Batch.objects.count() + 1}",
@@ -96,7 +96,7 @@ def batch_of(world: World, row: TaskTypeDefinition, *, open: bool = True, **term
         now=NOON,
     )
     if open:
-        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+        batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
 
@@ -146,7 +146,9 @@ def test_changed_guidelines_are_a_new_version_of_the_guidelines(world: World) ->
 
 def test_a_name_of_an_installed_task_type_is_refused(world: World) -> None:
     with pytest.raises(Refused, match="question_type"):
-        defining.define(project=world.project, name="question_type", data=DEFINITION, by=world.mara, now=NOON)
+        task_types.define(
+            project=world.project, name="question_type", data=DEFINITION, by=world.mara, now=NOON
+        )
 
 
 TWO_SELECTIONS: list[dict[str, Any]] = [
@@ -181,7 +183,7 @@ def test_a_study_file_cannot_add_a_second_field_of_cells(world: World) -> None:
     fields = "      - {name: cause, type: cells}\n      - {name: effect, type: cells}\n"
     said = parse(FILE.replace("    agreement:", f"{fields}    agreement:"))
 
-    (change,) = applying.planned(said, None, now=NOON).cannot
+    (change,) = apply.planned(said, None, now=NOON).cannot
 
     assert (change.name, change.words, change.line) == ("table_complexity", SECOND_SELECTION, 16)
 
@@ -198,9 +200,9 @@ def test_a_stored_definition_with_two_fields_of_cells_keeps_working(world: World
     assert define(world, fields=TWO_SELECTIONS) == row
     page = manager(world).post(PAGE, {"name": row.name, "text": yaml_file.write(data), "save": "1"})
     assert page.status_code == 302
-    exported = standing.of_project(world.project, now=NOON).study
+    exported = current_state.of_project(world.project, now=NOON).study
     again = parse(yaml_file.write(document(exported)))
-    assert applying.planned(again, world.project, now=NOON).cannot == ()
+    assert apply.planned(again, world.project, now=NOON).cannot == ()
     assert doctor.findings() == []
 
 
@@ -215,15 +217,15 @@ def test_a_study_file_defines_a_task_type_and_a_batch_of_it(world: World) -> Non
         )
     )
 
-    applied = applying.apply(said, project=world.project, by=world.mara, now=NOON)
+    applied = apply.apply(said, project=world.project, by=world.mara, now=NOON)
 
     assert applied.failed is None, applied.why
     assert Batch.objects.get(name="Level").task().title == "Table complexity"
-    exported = standing.of_project(world.project, now=NOON).study
+    exported = current_state.of_project(world.project, now=NOON).study
     assert exported.task_types == said.task_types
     again = parse(yaml_file.write(document(exported)))
     assert again.task_types == said.task_types
-    assert applying.planned(said, world.project, now=NOON).does == ()
+    assert apply.planned(said, world.project, now=NOON).does == ()
 
 
 BROKEN = [
@@ -256,15 +258,15 @@ def test_responses_are_decided_measured_and_released(world: World, tmp_path: Pat
         for _ in range(3):
             say(world, batch, who, data)
 
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     decisions = Decision.objects.filter(item__batch=batch)
     assert [one.kind for one in decisions] == ["accepted"] * 3
-    figures = {one.statistic: one for one in agreement.of_batch(batch)}
+    figures = {one.statistic: one for one in agreement_report.of_batch(batch)}
     assert (figures["fleiss_kappa"].measure, figures["fleiss_kappa"].units) == ("level", 3)
     assert doctor.findings() == []
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     Batch.objects.filter(pk=batch.pk).update(definition=None)  # the release knows the definition by itself
     checked = release_files.verify(out)
     assert (checked["annotations"], checked["figures"]) == (9, 4)
@@ -282,9 +284,9 @@ def test_a_forged_definition_is_found(world: World, tmp_path: Path) -> None:
     batch = batch_of(world, define(world), size=1)
     for who in ("ada", "bo", "cy"):
         say(world, batch, who, HARD)
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     path = out / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["batches"][0]["definition"]["fields"][0]["options"] = ["easy", "medium"]
@@ -299,7 +301,7 @@ def test_a_tie_goes_to_an_adjudicator(world: World) -> None:
     for who, data in {"ada": HARD, "bo": EASY}.items():
         say(world, batch, who, data)
 
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     assert Adjudication.objects.filter(item__batch=batch).count() == 1
 
@@ -308,7 +310,7 @@ def test_a_tie_goes_to_an_adjudicator(world: World) -> None:
 def test_simulated_people_work_a_batch_to_its_end(world: World) -> None:
     batch = batch_of(world, define(world))
 
-    counts = simulating.simulate(batch=batch, annotators=3, seed=1, accuracy=0.9, now=timezone.now())
+    counts = simulation.simulate(batch=batch, annotators=3, seed=1, accuracy=0.9, now=timezone.now())
 
     assert [one["submitted"] for one in counts.values()] == [3, 3, 3]
 
@@ -360,7 +362,7 @@ def test_practice_is_judged_through_the_api(world: World) -> None:
     client = Client()
     client.force_login(world.ada)
     task = row.task()
-    item = practising.exercises(task)[0].item
+    item = practice.exercises(task)[0].item
     body = {"number": 1, "response": task.envelope(task.parse({"level": "easy"}, item), item)}
 
     reply = client.post(
@@ -377,7 +379,7 @@ def test_a_qualification_is_passed_by_gold_answers(world: World) -> None:
     batch = batch_of(world, row, open=False, size=2, purpose="qualification", pass_percent=60)
     for item in batch.items.select_related("example"):
         gold.mark(batch=batch, example=item.example, data=HARD, by=world.mara, now=NOON)
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
     for _ in range(2):
         say(world, batch, "ada", HARD)
@@ -392,8 +394,8 @@ def test_an_adjudicator_reads_the_responses_field_by_field_and_decides(world: Wo
     batch = batch_of(world, define(world), overlap=2, size=1)
     for who, data in {"ada": HARD, "bo": EASY}.items():
         say(world, batch, who, data)
-    adjudicating.resolve_due(now=LATER)
-    (item,) = adjudicating.waiting(batch)
+    adjudication.resolve_due(now=LATER)
+    (item,) = adjudication.waiting(batch)
     client = Client()
     client.force_login(world.ivo)
 
@@ -401,7 +403,7 @@ def test_an_adjudicator_reads_the_responses_field_by_field_and_decides(world: Wo
 
     assert "Level: Hard" in page
     assert "Reasons: Long" in page
-    decision = adjudicating.decide(item=item, by=world.ivo, note="It is long.", choose=["A"], now=LATER)
+    decision = adjudication.decide(item=item, by=world.ivo, note="It is long.", choose=["A"], now=LATER)
     assert decision.kind == "accepted"
 
 
@@ -428,10 +430,10 @@ def test_a_release_for_hugging_face_verifies(world: World, tmp_path: Path) -> No
     batch = batch_of(world, define(world), size=1)
     for who in ("ada", "bo", "cy"):
         say(world, batch, who, HARD)
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
 
-    releasing.make_release(project=world.project, name="v1", format="hf", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="hf", by=world.rea, now=LATER, out=out)
 
     assert release_files.verify(out)["annotations"] == 3
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation import doctor
-from annotation.journeys import annotating, defining
+from annotation.management import doctor
 from annotation.models import Annotation, Batch, Draft, LabelImport
 from annotation.quality import gold
+from annotation.workflow import assignments, task_types
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_defining import DEFINITION, EASY, HARD, PAGE, batch_of, define, manager, say
@@ -40,11 +40,11 @@ def test_a_response_to_the_older_form_is_refused_and_its_draft_is_kept(world: Wo
     mine = world.take(batch, "ada")
     assert mine is not None
     written = envelope(mine, HARD)
-    annotating.save_draft(assignment=mine, revision=0, response=written, now=NOON)
+    assignments.save_draft(assignment=mine, revision=0, response=written, now=NOON)
     define(world, **LOWER)
 
     with pytest.raises(Invalid) as refused:
-        annotating.submit(assignment=world.reload(mine), response=written, now=NOON)
+        assignments.submit(assignment=world.reload(mine), response=written, now=NOON)
 
     assert [problem.code for problem in refused.value.problems] == ["stale_version"]
     assert Draft.objects.get().response == written
@@ -60,7 +60,7 @@ def test_a_submission_on_its_way_does_not_store_the_older_version(world: World) 
     define(world, **LOWER)
 
     with pytest.raises(Invalid) as refused:
-        annotating.submit(assignment=loaded, response=envelope(loaded, HARD), now=NOON)
+        assignments.submit(assignment=loaded, response=envelope(loaded, HARD), now=NOON)
 
     assert [problem.code for problem in refused.value.problems] == ["stale_version"]
     assert not Annotation.objects.exists()
@@ -70,7 +70,7 @@ def test_the_page_says_what_of_a_draft_does_not_fit_the_changed_form(world: Worl
     batch = batch_of(world, define(world))
     mine = world.take(batch, "ada")
     assert mine is not None
-    annotating.save_draft(assignment=mine, revision=0, response=envelope(mine, HARD), now=NOON)
+    assignments.save_draft(assignment=mine, revision=0, response=envelope(mine, HARD), now=NOON)
     define(world, **LOWER)
     client = Client()
     client.force_login(world.ada)
@@ -113,7 +113,7 @@ def test_batches_with_responses_or_gold_answers_keep_their_version(world: World)
 
 def test_a_withdrawn_response_is_a_response(world: World) -> None:
     batch = batch_of(world, define(world))
-    annotating.undo(annotation=say(world, batch, "ada", EASY), now=NOON)
+    assignments.undo(annotation=say(world, batch, "ada", EASY), now=NOON)
 
     define(world, **LOWER)
 
@@ -180,4 +180,4 @@ def test_the_older_version_of_a_defining_race_is_never_in_use(world: World) -> N
     third = define(world, title="Difficulty")
 
     assert (third.number, Batch.objects.get().version) == (3, 3)
-    assert defining.newest(world.project)["table_complexity"] == third
+    assert task_types.newest(world.project)["table_complexity"] == third

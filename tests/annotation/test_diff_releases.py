@@ -10,15 +10,15 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.journeys import adjudicating, assigning, releasing
-from annotation.releases import release_diff
+from annotation.releases import creation, release_diff
+from annotation.workflow import adjudication, batches
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_restoring import restore
 
 
 def release(world: World, out: Path, format: str = "freb_tqa") -> Path:
-    releasing.make_release(project=world.project, name=out.name, format=format, by=None, now=NOON, out=out)
+    creation.make_release(project=world.project, name=out.name, format=format, by=None, now=NOON, out=out)
     return out
 
 
@@ -27,8 +27,8 @@ def labelled(world: World, labels: list[str]) -> None:
     batch = world.batch(size=1, seed=len(labels[0]))
     for who, label in zip(("ada", "bo", "cy"), labels, strict=True):
         world.label(batch, who, label)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -102,7 +102,7 @@ OLD = Path(__file__).parent / "release_of_november"
 @pytest.mark.django_db(transaction=True)
 def test_a_file_that_only_has_a_new_ending_does_not_differ(tmp_path: Path) -> None:
     project = restore(OLD).project
-    renamed = releasing.make_release(
+    renamed = creation.make_release(
         project=project, name="v2", format="askew", by=None, now=NOON, out=tmp_path / "new", mix=7
     )
     assert {name for name in renamed.manifest["files"] if name.endswith(".json")} == set()

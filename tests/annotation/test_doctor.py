@@ -16,8 +16,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import F
 from django.utils import timezone
 
-from annotation import backing_up, doctor, immutable, jobs, uploads
-from annotation.journeys import adjudicating, importing, releasing
+from annotation.background import jobs, uploads
+from annotation.imports import example_import
+from annotation.management import backup, doctor
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -29,6 +30,9 @@ from annotation.models import (
     Release,
     Source,
 )
+from annotation.platform import immutable_rows
+from annotation.releases import creation
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both
@@ -46,7 +50,7 @@ def decided(world: World) -> Item:
     """An item that everybody answered, and that was decided."""
     batch = world.batch(overlap=1)
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return Item.objects.get(decision__isnull=False)
 
 
@@ -95,12 +99,12 @@ def test_a_complete_item_that_nobody_will_decide_is_found(world: World) -> None:
 def test_a_release_without_its_files_is_found(world: World, tmp_path: Path) -> None:
     batch = world.batch(overlap=1, size=1)
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    made = releasing.make_release(
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    made = creation.make_release(
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER, out=tmp_path / "out"
     )
     assert found() == ""
-    shutil.rmtree(releasing.folder(made))
+    shutil.rmtree(creation.folder(made))
     assert f"release v1 of {world.project.slug} has no files" in found()
 
 
@@ -114,7 +118,7 @@ class TestARelease:
     @pytest.fixture
     def made(self, decided: Item) -> Release:
         batch = decided.batch
-        return releasing.make_release(
+        return creation.make_release(
             project=batch.project, name="v1", format="freb_tqa", by=batch.made_by, now=LATER
         )
 
@@ -122,23 +126,23 @@ class TestARelease:
         assert found() == ""
 
     def test_a_file_that_is_missing_is_named(self, made: Release) -> None:
-        (releasing.folder(made) / "annotations.jsonl").unlink()
+        (creation.folder(made) / "annotations.jsonl").unlink()
         assert "release v1 of films: annotations.jsonl is missing. Restore" in found()
 
     def test_a_byte_that_was_changed_is_found_though_the_size_is_the_same(self, made: Release) -> None:
-        path = releasing.folder(made) / "annotations.jsonl"
+        path = creation.folder(made) / "annotations.jsonl"
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(data)
         assert "release v1 of films: annotations.jsonl was changed" in found()
 
     def test_a_file_that_was_cut_is_found(self, made: Release) -> None:
-        path = releasing.folder(made) / "annotations.jsonl"
+        path = creation.folder(made) / "annotations.jsonl"
         path.write_bytes(path.read_bytes()[:-10])
         assert "annotations.jsonl has" in found()
 
     def test_a_file_that_was_added_is_found(self, made: Release) -> None:
-        (releasing.folder(made) / "more.jsonl").write_text("{}")
+        (creation.folder(made) / "more.jsonl").write_text("{}")
         assert "more.jsonl was added after the release was created" in found()
 
     def test_another_digest_or_manifest_in_the_database_is_found(self, made: Release) -> None:
@@ -147,28 +151,28 @@ class TestARelease:
 
     @pytest.mark.parametrize("text", ["{", "{}", "[" * 100_000], ids=["cut", "empty", "deep"])
     def test_a_manifest_that_is_none_is_found(self, made: Release, text: str) -> None:
-        (releasing.folder(made) / "manifest.json").write_text(text)
+        (creation.folder(made) / "manifest.json").write_text(text)
         assert "release v1 of films: manifest.json" in found()
 
     def test_another_manifest_is_found(self, made: Release) -> None:
-        path = releasing.folder(made) / "manifest.json"
+        path = creation.folder(made) / "manifest.json"
         path.write_text(path.read_text().replace('"films"', '"books"', 1))
         assert "does not match the database" in found()
 
     def test_a_manifest_that_says_the_same_in_other_bytes_is_found(self, made: Release) -> None:
-        path = releasing.folder(made) / "manifest.json"
+        path = creation.folder(made) / "manifest.json"
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
         assert "does not match the database" in found()
 
     def test_that_the_log_does_not_know_is_found(self, made: Release) -> None:
-        with immutable.writable():
+        with immutable_rows.writable():
             Event.objects.filter(thing="release").delete()
         assert f"release {made.public_id} (v1) is ready, but the log has no entry for it" in found()
 
 
 @pytest.mark.parametrize("word", ["planned", "open"])
 def test_an_event_of_a_batch_that_was_deleted_is_found(decided: Item, word: str) -> None:
-    with immutable.writable():
+    with immutable_rows.writable():
         Event.objects.filter(thing="batch", after=word).delete()
     assert f"the log has no entry for {word}" in found()
 
@@ -177,7 +181,7 @@ def test_an_event_between_two_others_that_was_deleted_is_found(world: World) -> 
     batch = world.batch(overlap=1)
     world.label(batch, "ada", "extraction")
     assert found() == ""
-    with immutable.writable():
+    with immutable_rows.writable():
         Event.objects.filter(thing="assignment", after="leased").delete()
     assert "that entry starts from 'leased'" in found()
 
@@ -186,7 +190,7 @@ def test_a_source_that_counts_other_examples_or_that_the_log_does_not_know_is_fo
     there = world.batch().items.count()
     Source.objects.update(examples_count=F("examples_count") + 7)
     assert f"examples; actual: {there}" in found()
-    with immutable.writable():
+    with immutable_rows.writable():
         Event.objects.filter(thing="source").delete()
     assert "is ready, but the log has no entry for it" in found()
 
@@ -279,7 +283,7 @@ def test_an_import_that_waits_for_a_file_that_is_gone_is_found(world: World) -> 
     upload = uploads.keep(
         project=world.project, file=SimpleUploadedFile("dev.tsv", b"x"), by=world.mara, now=NOON
     )
-    job = importing.start_import(
+    job = example_import.start_import(
         project=world.project, reader="wtq", questions=upload, tables=None, by=world.mara, now=timezone.now()
     )
     assert found() == ""
@@ -309,7 +313,7 @@ def test_decisions_that_are_overdue_are_counted_by_batch(
     with pytest.raises(CommandError, match="2 inconsistencies"):
         call_command("doctor")
     for batch in batches:
-        adjudicating.resolve_batch(batch=batch, now=timezone.now())
+        adjudication.resolve_batch(batch=batch, now=timezone.now())
     assert found() == ""
 
 
@@ -369,8 +373,8 @@ def test_a_backup_made_while_an_import_is_done_has_the_file_that_it_waits_for(
             upload.file.storage.delete(upload.file.name or "")
             return {}, []
 
-    monkeypatch.setitem(backing_up._databases, connection.vendor, Dumps())
-    made = backing_up.make(tmp_path / "backup", now=NOON)
+    monkeypatch.setitem(backup._databases, connection.vendor, Dumps())
+    made = backup.make(tmp_path / "backup", now=NOON)
     assert f"media/{upload.file.name}" in made.files
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.template.loader import render_to_string
 from hypothesis import given
 
-from annotation.views.tables import drawn, sheet
+from annotation.web.views.tables import drawn, sheet
 from tableqa import Example, Table
 from tableqa.data.tables import Span
 from tableqa.operations import (

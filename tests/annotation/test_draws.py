@@ -17,10 +17,11 @@ from django.urls import get_resolver
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.help import helping
-from annotation.journeys import adjudicating, annotating, assigning, releasing
+from annotation.assistance import impressions
 from annotation.models import Batch, Event, Place
-from annotation.work import availability, draws
+from annotation.queue import availability, draws
+from annotation.releases import creation
+from annotation.workflow import adjudication, assignments, batches
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold_is_not_told import mixed
 
@@ -183,7 +184,7 @@ def everything_drawn(batch: Batch) -> list[Any]:
         [turn in draws.GoldTurns(batch, 5) for turn in range(40)],
         [draws.generator(batch, "order", 5, had).random() for had in range(4)],
         [draws.generator(batch, "start", 5).randrange(100)],
-        [helping.of_place(batch, Place(position=at, number=1)) for at in range(1, 41)],
+        [impressions.of_place(batch, Place(position=at, number=1)) for at in range(1, 41)],
     ]
 
 
@@ -248,10 +249,10 @@ def test_the_key_is_in_no_page_payload_log_export_or_release(
             taken = world.take(batch, who)
             assert taken is not None
             world.answer(taken, {"label": "reasoning"})
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     assert taken is not None
-    bodies = {"payload": json.dumps(annotating.payload(world.reload(taken))).encode()}
+    bodies = {"payload": json.dumps(assignments.payload(world.reload(taken))).encode()}
     bodies["log"] = json.dumps(list(Event.objects.values_list("detail", flat=True))).encode()
     client.force_login(world.mara)
     for address in [*addresses(batch), "/projects/films/study/?download", "/projects/films/log/?format=csv"]:
@@ -259,7 +260,7 @@ def test_the_key_is_in_no_page_payload_log_export_or_release(
         if answer.status_code == 200:
             bodies[address] = b"".join(answer)
     folder = tmp_path / "release"
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=folder
     )
     bodies |= {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.test import Client
 
-from annotation.journeys import assigning
 from annotation.models import Assignment, Batch
+from annotation.workflow import batches
 from tests.annotation.cast import NOON, World, set_work
 
 
@@ -38,7 +38,7 @@ def test_a_batch_that_was_begun_comes_before_one_that_was_not(world: World, clie
 
 def test_batches_without_items_for_the_person_are_not_offered(world: World, client: Client) -> None:
     done, paused = world.batch(size=1), world.batch(size=2, name="Paused")
-    assigning.pause_batch(batch=paused, by=world.mara, now=NOON)
+    batches.pause_batch(batch=paused, by=world.mara, now=NOON)
     finished = world.batch(size=1, name="Finished")
     world.label(finished, "ada", "extraction")
     world.batch(size=2, name="Planned", open=False)

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from annotation import doctor
-from annotation.journeys import annotating, assigning
+from annotation.accounts import crowd_entry
+from annotation.management import doctor
 from annotation.models import Batch, CrowdEntry, Qualification
-from annotation.people import crowd
+from annotation.platform.refusals import Refused
 from annotation.quality import gold
-from annotation.refusals import Refused
-from annotation.work import availability, shares
+from annotation.queue import allocation, availability
+from annotation.workflow import assignments, batches
 from tests.annotation.cast import NOON, World, make_world
 
 
@@ -29,15 +29,15 @@ def asked(world: World) -> Batch:
     batch = world.batch(size=3, purpose="qualification", pass_percent=60, open=False, name="Asked")
     for item in batch.items.select_related("example"):
         gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
 
 def enter(world: World, *names: str) -> list[CrowdEntry]:
-    link = crowd.make_link(
+    link = crowd_entry.make_link(
         project=world.project,
         name="Pool",
-        parameters=crowd.PARAMETERS["prolific"],
+        parameters=crowd_entry.PARAMETERS["prolific"],
         completion_code="C1",
         screen_out_code="S1",
         expires_at=NOON + timedelta(days=9),
@@ -45,7 +45,9 @@ def enter(world: World, *names: str) -> list[CrowdEntry]:
         now=NOON,
     )
     for name in names:
-        world.people[name] = crowd.enter(link=link, ids=crowd.Ids(name, "s", "t"), person=None, now=NOON)
+        world.people[name] = crowd_entry.enter(
+            link=link, ids=crowd_entry.Ids(name, "s", "t"), person=None, now=NOON
+        )
     rows = CrowdEntry.objects.select_related("link__project", "person").order_by("pk")
     return list(rows)
 
@@ -59,7 +61,7 @@ def work(world: World, batch: Batch, who: str) -> int:
 
 
 def end(entry: CrowdEntry) -> Any:
-    return crowd.finish(entry=entry, now=NOON + timedelta(minutes=1))
+    return crowd_entry.finish(entry=entry, now=NOON + timedelta(minutes=1))
 
 
 def again(batch: Batch) -> Batch:
@@ -75,10 +77,12 @@ def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
     held = world.take(asked, "pat")
     assert held is not None
     if how == "move":
-        shares.move(batch=asked, person=world.pat, to=[world.bo], leases=True, by=world.mara, now=NOON)
+        allocation.move(batch=asked, person=world.pat, to=[world.bo], leases=True, by=world.mara, now=NOON)
     else:
         to = world.bo if how.endswith("somebody") else None
-        shares.take_back(batch=asked, held=shares.held(asked, [world.pat]), to=to, by=world.mara, now=NOON)
+        allocation.take_back(
+            batch=asked, held=allocation.held(asked, [world.pat]), to=to, by=world.mara, now=NOON
+        )
     assert availability.left_for(world.pat, [asked.pk]) == {asked.pk: 3}
     assert work(world, asked, "pat") == 3
     assert Qualification.objects.get(person=world.pat).passed
@@ -91,8 +95,8 @@ def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
 def test_it_is_opened_again_from_my_work(world: World, asked: Batch) -> None:
     held = world.take(asked, "ada")
     assert held is not None
-    shares.take_back(batch=asked, held=shares.held(asked, [world.ada]), by=world.mara, now=NOON)
-    annotating.resume(assignment=world.reload(held), now=NOON)
+    allocation.take_back(batch=asked, held=allocation.held(asked, [world.ada]), by=world.mara, now=NOON)
+    assignments.resume(assignment=world.reload(held), now=NOON)
     assert work(world, asked, "ada") == 3
     assert list(doctor.findings()) == []
 
@@ -102,7 +106,7 @@ def test_a_qualification_that_is_closed_half_way_is_an_end(world: World, asked: 
     pat, quin, ray = enter(world, "pat", "quin", "ray")
     assert world.take(asked, "pat") is not None
     assert work(world, asked, "quin") == 3
-    assigning.close_batch(batch=asked, by=world.mara, now=NOON)
+    batches.close_batch(batch=asked, by=world.mara, now=NOON)
     batch = again(batch)
     with pytest.raises(Refused, match="which closed before you finished"):
         world.take(batch, "pat")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from annotation import jobs
-from annotation.erased_names import NAME as NOBODY
-from annotation.erased_names import Names
-from annotation.journeys import annotating, setting_up
+from annotation.accounts import erasure, personal_data, sign_up
+from annotation.background import jobs
+from annotation.background.erased_names import NAME as NOBODY
+from annotation.background.erased_names import Names
 from annotation.models import Assignment, Batch, Event, Job, Person
-from annotation.people import accounts, erasing, personal_data
+from annotation.workflow import assignments, projects
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both
@@ -34,8 +34,8 @@ def world(db: None, tmp_path: Path) -> World:
 def reason_after_erasing(world: World, reason: str) -> str:
     taken = world.take(world.batch(), "bo")
     assert taken is not None
-    annotating.skip(assignment=taken, reason=reason, now=NOON)
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    assignments.skip(assignment=taken, reason=reason, now=NOON)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
     return Assignment.objects.get(pk=taken.pk).reason
 
 
@@ -99,7 +99,7 @@ def test_a_former_name_and_a_former_address_are_found(world: World) -> None:
     before = world.ada.email
     root = Person.objects.create_person("Root", is_administrator=True)
     for name in ("Ottilie Berg", "Ottilie Zander"):
-        accounts.rename(person=world.ada, name=name, email="new@zander.example", by=root, now=NOON)
+        sign_up.rename(person=world.ada, name=name, email="new@zander.example", by=root, now=NOON)
     world.ada.refresh_from_db()
     assert world.ada.former_names == [NAME, before, "Ottilie Berg"]
     assert personal_data.export(world.ada, now=NOON)["account"]["former_names"] == world.ada.former_names
@@ -112,7 +112,7 @@ def test_a_former_name_and_a_former_address_are_found(world: World) -> None:
 
 
 def test_the_name_before_the_registration_is_found(world: World) -> None:
-    setting_up.register(
+    projects.register(
         name="Ottilie Berg", email="ottilie@berg.example", password="tilted tables", person=world.ada
     )
 
@@ -168,7 +168,7 @@ def test_a_waiting_job_whose_codes_are_the_name_goes_on_as_before(
     Person.objects.filter(pk=world.ada.pk).update(name=name, email=None)
     job = job_of(world, kind, ids(name), state=state)
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     job.refresh_from_db()
     assert others(job.ids) == others(ids(name))
@@ -190,7 +190,7 @@ def test_the_name_leaves_the_codes_of_a_job_when_it_ends(
     monkeypatch.setitem(jobs.KINDS, "study", work)
     job = job_of(world, "study", {"column": NAME})
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
     assert jobs.run(job.pk) == "done"
 
     assert seen == [NAME]
@@ -211,7 +211,7 @@ def test_codes_of_ended_jobs_and_of_the_log_stay(world: World) -> None:
         detail=changed,
     )
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     job.refresh_from_db()
     logged.refresh_from_db()
@@ -231,7 +231,7 @@ def killed_after_writing(
     def work(job: Job, progress: jobs.Progress) -> dict[str, Any]:
         if job.attempts > 1:
             return {}
-        erasing.erase(person=world.ada, by=world.ada, now=LATER)
+        erasure.erase(person=world.ada, by=world.ada, now=LATER)
         Batch.objects.filter(pk=batch.pk).update(set_aside_because=f"{NAME} made the guidelines.")
         if ends == "cancelled":
             Job.objects.filter(pk=job.pk).update(state="failed", error=jobs.CANCELLED)

@@ -24,11 +24,15 @@ from django.db import connection
 from django.test import Client
 from django.urls import resolve, reverse
 
-from annotation import doctor, events, jobs, uploads
-from annotation.erased_names import NAME as NOBODY
-from annotation.evaluation import evaluation_runs
+from annotation.access import audit_log
+from annotation.access.roles import Role
+from annotation.accounts import erasure
+from annotation.background import jobs, uploads
+from annotation.background.erased_names import NAME as NOBODY
 from annotation.explorer import index
-from annotation.journeys import adjudicating, annotating, releasing, setting_up
+from annotation.imports import response_import
+from annotation.imports.field_mapping import ImportMapping
+from annotation.management import doctor
 from annotation.models import (
     Assignment,
     Batch,
@@ -45,12 +49,11 @@ from annotation.models import (
     SavedView,
     SearchIndex,
 )
-from annotation.people import erasing
-from annotation.quality import inquiring, snapshots
-from annotation.refusals import refuse
-from annotation.roles import Role
-from annotation.transfer import responses
-from annotation.transfer.mapping import ImportMapping
+from annotation.platform.refusals import refuse
+from annotation.quality import annotator_questions, snapshots
+from annotation.releases import creation
+from annotation.releases.model_evaluation import runs
+from annotation.workflow import adjudication, assignments, projects
 from tableqa.core.canonical_json import file_digest
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, Things, make_things
@@ -102,12 +105,12 @@ def her(world: World) -> Person:
         "by": world.mara,
         "now": NOON,
     }
-    accepted, _ = setting_up.invite(**setting, name=NAME)
-    withdrawn, _ = setting_up.invite(**setting, name=NAME.upper())
-    setting_up.withdraw_invitation(invitation=withdrawn, by=world.mara, now=NOON)
-    setting_up.invite(**setting, name=f"{NAME} <{ADDRESS}>")
+    accepted, _ = projects.invite(**setting, name=NAME)
+    withdrawn, _ = projects.invite(**setting, name=NAME.upper())
+    projects.withdraw_invitation(invitation=withdrawn, by=world.mara, now=NOON)
+    projects.invite(**setting, name=f"{NAME} <{ADDRESS}>")
     person = Person.objects.create_person(NAME, ADDRESS, "tilted tables")
-    setting_up.accept(invitation=accepted, person=person, now=NOON)
+    projects.accept(invitation=accepted, person=person, now=NOON)
     world.people["ottilie"] = person
 
     batch = world.batch(overlap=2)
@@ -115,14 +118,16 @@ def her(world: World) -> Person:
     for who, reason in (("ottilie", f"Ask me, {NAME}: {ADDRESS}"), ("bo", f"{NAME} knows this one better.")):
         taken = world.take(batch, who)
         assert taken is not None
-        annotating.flag(assignment=taken, note=f"{NAME} was here", now=NOON)
-        annotating.skip(assignment=taken, reason=reason, now=NOON)
-    inquiry = inquiring.ask(project=world.project, text=f"Who is {ADDRESS}?", person=person, now=NOON)
-    inquiring.answer(inquiry=inquiry, text=f"That is {NAME}.", by=world.mara, now=NOON)
-    inquiring.answer(inquiry=inquiry, text=f"That is you, {NAME}.", by=world.mara, now=LATER)
+        assignments.flag(assignment=taken, note=f"{NAME} was here", now=NOON)
+        assignments.skip(assignment=taken, reason=reason, now=NOON)
+    inquiry = annotator_questions.ask(
+        project=world.project, text=f"Who is {ADDRESS}?", person=person, now=NOON
+    )
+    annotator_questions.answer(inquiry=inquiry, text=f"That is {NAME}.", by=world.mara, now=NOON)
+    annotator_questions.answer(inquiry=inquiry, text=f"That is you, {NAME}.", by=world.mara, now=LATER)
     taken = world.take(batch, "ottilie")
     assert taken is not None
-    annotating.save_draft(assignment=taken, response={"data": {"label": NAME}}, revision=0, now=NOON)
+    assignments.save_draft(assignment=taken, response={"data": {"label": NAME}}, revision=0, now=NOON)
     staged = LabelImport.objects.create(batch=batch, digest="0" * 64, started_at=NOON).annotators
     staged.create(number=0, name="Somebody else")
     staged.create(number=1, name=NAME.upper())
@@ -138,16 +143,16 @@ def test_her_name_is_found_before_and_nowhere_afterwards(world: World, her: Pers
         *("annotation_inquiry", "annotation_event", "annotation_stagedannotator", "annotation_draft"),
     }
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     assert holding(database()) == []
     batch = her.assignments.earliest("pk").batch
     world.label(batch, "cy", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    release = releasing.make_release(
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    release = creation.make_release(
         project=world.project, name="afterwards", format="askew", by=world.rea, now=LATER + timedelta(hours=1)
     )
-    assert (releasing.folder(release) / "annotations.jsonl").read_text().count("\n") == 2
+    assert (creation.folder(release) / "annotations.jsonl").read_text().count("\n") == 2
     assert holding(database()) == []
     assert holding(files(Path(settings.MEDIA_ROOT))) == []
 
@@ -211,13 +216,11 @@ def test_her_name_is_nowhere_once_every_page_was_visited_and_every_export_made(
     assert {"csv", "jsonl", "parquet", "xlsx"} <= {address.rpartition("format=")[2] for address in before}
     assert len([address for address in before if address.startswith("/figures/")]) > 40
     for form in ("csv", "xlsx", "label_studio", "argilla"):
-        call_command(
-            "export_release", releasing.folder(things.release), tmp_path / f"to-{form}", "--to", form
-        )
+        call_command("export_release", creation.folder(things.release), tmp_path / f"to-{form}", "--to", form)
     tables = {text.partition(" ")[0] for text in holding(database())}
     assert tables >= {"annotation_snapshot", "annotation_indexeditem", "django_admin_log", "annotation_batch"}
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     assert holding(database()) == []
     assert holding(files(Path(settings.MEDIA_ROOT))) == []
@@ -242,7 +245,7 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
     tables = {text.partition(" ")[0] for text in holding(database())}
     assert tables >= {"annotation_snapshot", "annotation_job"}
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     assert holding(database()) == []
     job.refresh_from_db()
@@ -258,14 +261,14 @@ def test_her_name_leaves_the_figures_of_a_closed_batch_and_the_reports_of_jobs(
 
 def test_an_evaluation_that_is_named_after_her_keeps_its_files(world: World, her: Person) -> None:
     world.label(her.assignments.earliest("pk").batch, "cy", "extraction")
-    release = releasing.make_release(
+    release = creation.make_release(
         project=world.project, name="first", format="askew", by=world.rea, now=LATER
     )
     ids = {"release": release.pk, "name": f"{NAME}'s model", "predictor": "oracle"}
     run = Job.objects.create(
         project=world.project, kind="evaluate", ids=ids, made_at=NOON, heartbeat=NOON, state="done"
     )
-    named = evaluation_runs.files(run)
+    named = runs.files(run)
     digests: dict[str, str] = {}
     for path in named:
         file = Path(settings.MEDIA_ROOT) / path
@@ -275,18 +278,18 @@ def test_an_evaluation_that_is_named_after_her_keeps_its_files(world: World, her
         digests[f"{kind}_sha256"] = file_digest(file)
     Job.objects.filter(pk=run.pk).update(result=digests)
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     run.refresh_from_db()
     assert run.ids["name"] == f"{NOBODY}'s model"
-    assert evaluation_runs.files(run).keys() == named.keys()
+    assert runs.files(run).keys() == named.keys()
     assert [finding for finding in doctor.findings() if "evaluation" in finding] == []
 
 
 def test_her_name_leaves_the_choices_of_an_import(world: World, her: Person) -> None:
     sent = SimpleUploadedFile("sent", b"[]")
     people = {NAME: "An annotator", "An annotator": NAME, ADDRESS: NAME}
-    responses.start(
+    response_import.start(
         project=world.project,
         upload=uploads.keep(project=world.project, file=sent, by=world.mara, now=NOON),
         tool="label_studio",
@@ -296,7 +299,7 @@ def test_her_name_leaves_the_choices_of_an_import(world: World, her: Person) -> 
     )
     assert any(text.startswith("annotation_job ") for text in holding(database()))
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     assert holding(database()) == []
 
@@ -310,7 +313,7 @@ def test_figures_that_were_read_before_the_erasure_are_not_stored_after_it(
 
     def erased_meanwhile(of: Batch) -> Any:
         figures = read(of)
-        erasing.erase(person=her, by=her, now=LATER)
+        erasure.erase(person=her, by=her, now=LATER)
         return figures
 
     monkeypatch.setitem(snapshots.PARTS, "quality", erased_meanwhile)
@@ -326,7 +329,7 @@ def test_the_search_index_finds_the_texts_again_without_her_name(world: World, h
     before = IndexedItem.objects.count()
     facts = list(ResponseFact.objects.values_list("item", "person", "kind", "name", "value"))
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
     left = IndexedItem.objects.count()
     assert index.refresh(world.project, now=LATER) == 0
 
@@ -337,7 +340,7 @@ def test_the_search_index_finds_the_texts_again_without_her_name(world: World, h
 
 
 def test_the_rest_of_what_was_written_stays(world: World, her: Person) -> None:
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
     reasons = set(Assignment.objects.exclude(reason="").values_list("reason", flat=True))
     assert {"Ask me, Erased person: Erased person", "Erased person knows this one better."} <= reasons
     assert Invitation.objects.filter(name="").count() == 3
@@ -356,7 +359,7 @@ def test_a_name_that_is_a_word_of_json_leaves_the_log_as_it_was(world: World, na
         "to": ["2 of them", {"way_back": True, "number": 2}],
         "from": None,
     }
-    event = events.record(
+    event = audit_log.record(
         project_id=world.project.pk,
         actor=world.ada,
         thing="batch",
@@ -368,7 +371,7 @@ def test_a_name_that_is_a_word_of_json_leaves_the_log_as_it_was(world: World, na
     Person.objects.filter(pk=world.ada.pk).update(name=name, email=None)
     world.ada.refresh_from_db()
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     expected = {**detail, "to": ["Erased person of them", detail["to"][1]]} if name == "2" else detail
     assert Event.objects.get(pk=event).detail == expected
@@ -381,14 +384,14 @@ def test_somebody_without_a_name_or_address_of_their_own_changes_nobodys_texts(w
         "by": world.mara,
         "now": NOON,
     }
-    setting_up.invite(**setting, name="Adana")
+    projects.invite(**setting, name="Adana")
     taken = world.take(world.batch(), "bo")
     assert taken is not None
-    annotating.skip(assignment=taken, reason="Two rows are the same.", now=NOON)
+    assignments.skip(assignment=taken, reason="Two rows are the same.", now=NOON)
     Person.objects.filter(pk=world.ada.pk).update(name=NOBODY, email=None)
     world.ada.refresh_from_db()
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     assert Invitation.objects.get().name == "Adana"
     assert Assignment.objects.exclude(reason="").get().reason == "Two rows are the same."
@@ -399,10 +402,10 @@ def test_a_name_is_found_with_other_space_between_its_words(world: World) -> Non
     world.ada.refresh_from_db()
     taken = world.take(world.batch(), "bo")
     assert taken is not None
-    annotating.skip(assignment=taken, reason="Ada Quandt, ada\nQuandt, Ada\xa0Quandt, Ada", now=NOON)
+    assignments.skip(assignment=taken, reason="Ada Quandt, ada\nQuandt, Ada\xa0Quandt, Ada", now=NOON)
     assert index.refresh(world.project, now=NOON) == 0
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     expected = "Erased person, Erased person, Erased person, Ada"
     assert Assignment.objects.exclude(reason="").get().reason == expected
@@ -416,7 +419,7 @@ def test_her_name_leaves_whoever_has_her_imported_labels(world: World, her: Pers
     namesake = Person.objects.create_person(NAME, "another@quandt.example", "tilted tables")
     Membership.objects.create(project=world.project, person=namesake)
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     external = Person.objects.filter(is_external=True).order_by("name")
     assert list(external.values_list("name", flat=True)) == [NOBODY, NOBODY, "Somebody else"]
@@ -431,9 +434,9 @@ def test_names_that_only_contain_hers_stay(world: World) -> None:
         "by": world.mara,
         "now": NOON,
     }
-    setting_up.invite(**setting, name="Adana")
-    setting_up.invite(**setting, name="ada")
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    projects.invite(**setting, name="Adana")
+    projects.invite(**setting, name="ada")
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
     assert sorted(Invitation.objects.values_list("name", flat=True)) == ["", "Adana"]
 
 
@@ -459,9 +462,9 @@ def test_her_id_on_a_crowd_platform_leaves_texts(world: World, her: Person) -> N
     taken = world.take(world.batch(), "bo")
     assert taken is not None
     reason = f"Ask {CROWD_ID.lower()} ({CROWD_ID}@mail.example), in session 00412, not {CROWD_ID}7."
-    annotating.skip(assignment=taken, reason=reason, now=NOON)
+    assignments.skip(assignment=taken, reason=reason, now=NOON)
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     taken.refresh_from_db()
     changed = "Ask Erased person (Erased person@mail.example), in Erased person, not 5f3c9a-Q77."
@@ -474,9 +477,9 @@ def test_an_id_that_is_a_word_or_a_short_number_changes_nobodys_texts(world: Wor
     enter_by_link(world, world.ada, id_there)
     taken = world.take(world.batch(), "bo")
     assert taken is not None
-    annotating.skip(assignment=taken, reason="Of 2024, the 7 rows are the same.", now=NOON)
+    assignments.skip(assignment=taken, reason="Of 2024, the 7 rows are the same.", now=NOON)
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     taken.refresh_from_db()
     assert taken.reason == "Of 2024, the 7 rows are the same."
@@ -488,7 +491,7 @@ def test_her_name_leaves_the_keys_of_every_column_of_json(world: World, her: Per
         project=world.project, kind="study", state="done", ids=stored, made_at=NOON, heartbeat=NOON
     )
     Job.objects.filter(pk=job.pk).update(result=stored)
-    events.record(
+    audit_log.record(
         project_id=world.project.pk,
         actor=world.ada,
         thing="batch",
@@ -498,7 +501,7 @@ def test_her_name_leaves_the_keys_of_every_column_of_json(world: World, her: Per
         detail=stored,
     )
 
-    erasing.erase(person=her, by=her, now=LATER)
+    erasure.erase(person=her, by=her, now=LATER)
 
     assert holding(database()) == []
     job.refresh_from_db()
@@ -521,7 +524,7 @@ def test_a_name_in_small_letters_leaves_the_people_of_an_import(world: World) ->
         heartbeat=NOON,
     )
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     job.refresh_from_db()
     assert job.ids["mapping"] == {"people": {NOBODY: "Ada"}, "fields": {"label": "label"}}
@@ -536,9 +539,9 @@ def test_a_name_is_found_in_another_unicode_form(
     Person.objects.filter(pk=world.ada.pk).update(name=account)
     taken = world.take(world.batch(), "bo")
     assert taken is not None
-    annotating.skip(assignment=taken, reason=f"Ask {written}.", now=NOON)
+    assignments.skip(assignment=taken, reason=f"Ask {written}.", now=NOON)
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     taken.refresh_from_db()
     assert taken.reason == "Ask Erased person."
@@ -559,9 +562,9 @@ def test_a_name_is_found_as_others_type_it(world: World, name: str, written: str
     taken = world.take(world.batch(), "bo")
     assert taken is not None
     around = "问{}老师" if name == "王小明" else "Ask __{}__ or _{}_."
-    annotating.skip(assignment=taken, reason=around.format(written, written), now=NOON)
+    assignments.skip(assignment=taken, reason=around.format(written, written), now=NOON)
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     taken.refresh_from_db()
     assert taken.reason == around.format(NOBODY, NOBODY)
@@ -575,7 +578,7 @@ def test_a_name_that_is_a_part_of_a_word_of_code_leaves_it(world: World, name: s
         project=world.project, kind="study", ids=ids, made_at=NOON, heartbeat=NOON, state="done"
     )
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     job.refresh_from_db()
     assert job.ids == {"tool": "label_studio", "note": f"_{NOBODY}_"}
@@ -587,7 +590,7 @@ def test_own_views_go_where_there_is_no_name(world: World) -> None:
     SavedView.objects.create(name="Mine", is_shared=False, **view)
     SavedView.objects.create(name="Ours", is_shared=True, **view)
 
-    erasing.erase(person=world.ada, by=world.ada, now=LATER)
+    erasure.erase(person=world.ada, by=world.ada, now=LATER)
 
     assert list(SavedView.objects.values_list("name", flat=True)) == ["Ours"]
 
@@ -599,7 +602,7 @@ def test_a_job_that_ran_during_the_erasure_leaves_no_name(
     batch = her.assignments.earliest("pk").batch
 
     def work(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-        erasing.erase(person=her, by=her, now=LATER)
+        erasure.erase(person=her, by=her, now=LATER)
         Batch.objects.filter(pk=batch.pk).update(set_aside_because=f"{job.ids['note']} (job)")
         if ends == "refused":
             refuse("import_failed", "{name} is not here.", name=NAME)
@@ -637,7 +640,7 @@ class TestBesideAnIndexer:
         monkeypatch.setattr(index, "_written", pause)
         indexer = threading.Thread(target=_then_close, args=[lambda: index.index_items(keys)])
         eraser = threading.Thread(
-            target=_then_close, args=[lambda: erasing.erase(person=her, by=her, now=LATER)]
+            target=_then_close, args=[lambda: erasure.erase(person=her, by=her, now=LATER)]
         )
         indexer.start()
         try:

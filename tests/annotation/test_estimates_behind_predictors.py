@@ -11,12 +11,13 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.evaluation import evaluating, evaluation_runs
-from annotation.help import asking, estimating, model_accuracy
-from annotation.journeys import releasing, setting_up
+from annotation.access.roles import Role
+from annotation.assistance import model_accuracy, model_queries, request_estimates
 from annotation.models import Batch, Job
-from annotation.roles import Role
-from annotation.work import paying
+from annotation.queue import metered_models
+from annotation.releases import creation
+from annotation.releases.model_evaluation import queries, runs
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_metering_predictors import behind, entry, llm, tried, world
 from tests.annotation.test_model_estimates import released
@@ -30,8 +31,8 @@ def test_a_server_says_whether_its_model_is_a_language_model(entry: dict[str, An
     with scripted(answer("1999")) as script:
         gone = {**script.entry, "url": "http://127.0.0.1:1"}
         settings.PREDICTORS = {"qwen": entry, "small": script.entry, "gone": gone}
-        assert paying.language_models() == ["qwen"]
-    assert not paying.is_language_model("unknown")
+        assert metered_models.language_models() == ["qwen"]
+    assert not metered_models.is_language_model("unknown")
 
 
 def test_an_evaluation_shows_its_estimate_before_it_starts(
@@ -39,7 +40,7 @@ def test_an_evaluation_shows_its_estimate_before_it_starts(
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     release = released(world)
-    instances = len(list(evaluating.instances(evaluating.load(releasing.folder(release)))))
+    instances = len(list(queries.instances(queries.load(creation.folder(release)))))
     rea = Client()
     rea.force_login(world.rea)
     sent = {"name": "Qwen", "predictor": "qwen"}
@@ -47,7 +48,7 @@ def test_an_evaluation_shows_its_estimate_before_it_starts(
     assert f"about {instances} requests" in page
     assert "USD" in page
     assert (llm.requests, Job.objects.filter(kind="evaluate").count()) == ([], 0)
-    estimate = evaluation_runs.estimate(release=release, name="Qwen", predictor="qwen")
+    estimate = runs.estimate(release=release, name="Qwen", predictor="qwen")
     assert estimate is not None
     assert (estimate.requests, (estimate.usd or 0) > 0) == (instances, True)
 
@@ -57,7 +58,7 @@ def test_the_command_prints_its_estimate_what_was_used_and_keeps_to_its_budget(
     world: World, entry: dict[str, Any], llm: Endpoint, settings: Any, tmp_path: Path
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
-    folder = releasing.folder(released(world))
+    folder = creation.folder(released(world))
     command = [
         "evaluate",
         str(folder),
@@ -80,7 +81,7 @@ def test_the_command_prints_its_estimate_what_was_used_and_keeps_to_its_budget(
 
 
 def test_questions_and_accuracy_are_estimated(world: World, entry: dict[str, Any], llm: Endpoint) -> None:
-    estimate = asking.estimate(sources=[world.source], predictor="qwen", purpose="cells", limit=2)
+    estimate = model_queries.estimate(sources=[world.source], predictor="qwen", purpose="cells", limit=2)
     assert estimate is not None
     assert (estimate.requests, estimate.completion_tokens) == (2, 2 * 100)
     batch = world.batch("question_paraphrase", variant="word")
@@ -96,7 +97,7 @@ def test_the_page_of_a_batch_shows_what_is_still_to_be_requested(
     tried: Batch, world: World, entry: dict[str, Any], settings: Any
 ) -> None:
     settings.PREDICTORS = {"qwen": entry, "other": entry}
-    purposes = {(line.purpose, line.predictor) for line in estimating.of_batch(tried)}
+    purposes = {(line.purpose, line.predictor) for line in request_estimates.of_batch(tried)}
     assert purposes == {("loop", "qwen"), ("panel", "other")}
     mara = Client()
     mara.force_login(world.mara)
@@ -108,7 +109,7 @@ def test_estimates_are_not_for_annotators_because_they_count_items_and_submissio
     tried: Batch, world: World, entry: dict[str, Any], settings: Any
 ) -> None:
     settings.PREDICTORS = {"qwen": entry, "other": entry}
-    setting_up.add_member(
+    projects.add_member(
         project=world.project,
         person=world.people["zoe"],
         roles=[Role.MANAGER, Role.ANNOTATOR],

@@ -18,10 +18,11 @@ from django.core.management.base import CommandError
 from django.db import OperationalError
 
 import tableqa
-from annotation.evaluation import evaluating
-from annotation.help import judging
-from annotation.journeys import adjudicating, perturbing, releasing
-from annotation.work.crew import Crew
+from annotation.assistance import judgements
+from annotation.queue.parallel_requests import Crew
+from annotation.releases import creation
+from annotation.releases.model_evaluation import queries
+from annotation.workflow import adjudication, perturbation_runs
 from predictor import prompts
 from predictor.protocol import PredictRequest
 from tableqa import Context, Example, Table, Turn
@@ -49,21 +50,21 @@ LATER = NOON + timedelta(days=1)
 
 def released(world: World, out: Path) -> Path:
     """Two shuffles and a transposition of every question, and one value change, released."""
-    run = perturbing.plan_run(
+    run = perturbation_runs.plan_run(
         project=world.project,
         kinds=["row_shuffle", "transpose", "target_row_front"],
         seeds=[33, 16],
         now=NOON,
     )
-    perturbing.perform(run)
+    perturbation_runs.perform(run)
     batch = world.batch("value_change", variant="answer_changes", only=["nu-0"])
     assignment = world.take(batch, "ada")
     assert assignment is not None
     edit = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
     data = {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": "a later film"}
     world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     return out
 
 
@@ -75,8 +76,8 @@ def reads_the_first_row(example: tableqa.Example) -> dict[str, Any]:
 
 @pytest.mark.django_db(transaction=True)
 def test_every_instance_is_asked_once_and_an_interrupted_file_is_gone_on_with(tmp_path: Path) -> None:
-    raw = evaluating.load(released(make_world(tmp_path), tmp_path / "out"))
-    pairs = list(evaluating.instances(raw))
+    raw = queries.load(released(make_world(tmp_path), tmp_path / "out"))
+    pairs = list(queries.instances(raw))
     keys = [(one.source, one.id) for one, _ in pairs]
     assert len(keys) == len(set(keys))
     kinds = {one.kind for one, _ in pairs}
@@ -95,10 +96,10 @@ def test_every_instance_is_asked_once_and_an_interrupted_file_is_gone_on_with(tm
         return reads_the_first_row(example)
 
     with pytest.raises(EvaluationError):
-        evaluating.collect(raw, breaks, file)
+        queries.collect(raw, breaks, file)
     kept = len(file.read_text(encoding="utf-8").splitlines())
-    assert evaluating.collect(raw, reads_the_first_row, file) == len(pairs) - kept
-    assert evaluating.collect(raw, reads_the_first_row, file) == 0
+    assert queries.collect(raw, reads_the_first_row, file) == len(pairs) - kept
+    assert queries.collect(raw, reads_the_first_row, file) == 0
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert sorted((line["source"], line["id"]) for line in lines) == sorted(keys)
 
@@ -107,8 +108,8 @@ def test_every_instance_is_asked_once_and_an_interrupted_file_is_gone_on_with(tm
 @pytest.mark.parametrize("fails", ["request", "progress"])
 def test_answers_under_way_are_written_whatever_fails_meanwhile(tmp_path: Path, fails: str) -> None:
     """They are paid for; the next run asks for the others only."""
-    raw = evaluating.load(released(make_world(tmp_path), tmp_path / "out"))
-    number = len(list(evaluating.instances(raw)))
+    raw = queries.load(released(make_world(tmp_path), tmp_path / "out"))
+    number = len(list(queries.instances(raw)))
     file, asked, told = tmp_path / "said.jsonl", itertools.count(1), itertools.count(1)
     three, failed = threading.Barrier(3, timeout=20), threading.Event()
 
@@ -128,18 +129,18 @@ def test_answers_under_way_are_written_whatever_fails_meanwhile(tmp_path: Path, 
             raise OperationalError("the database is away")
 
     with pytest.raises(OperationalError):
-        evaluating.collect(raw, answers, file, progress, crew=Crew(3))
+        queries.collect(raw, answers, file, progress, crew=Crew(3))
     lines = file.read_text(encoding="utf-8").splitlines()
     assert len(lines) == next(asked) - 1 - (fails == "request")
     assert len(lines) >= 2
-    assert evaluating.collect(raw, reads_the_first_row, file) == number - len(lines)
+    assert queries.collect(raw, reads_the_first_row, file) == number - len(lines)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_model_that_reads_the_first_row_is_found_out_by_the_shuffles(tmp_path: Path) -> None:
     out = released(make_world(tmp_path), tmp_path / "out")
     file = tmp_path / "said.jsonl"
-    evaluating.collect(evaluating.load(out), reads_the_first_row, file)
+    queries.collect(queries.load(out), reads_the_first_row, file)
     printed = StringIO()
     call_command("evaluate", str(out), "--predictions", str(file), "--json", stdout=printed)
     (model,) = json.loads(printed.getvalue())["models"]
@@ -160,7 +161,7 @@ def test_a_language_model_has_as_many_requests_under_way_as_its_entry_allows(
     tmp_path: Path, settings: Any
 ) -> None:
     out = released(make_world(tmp_path), tmp_path / "out")
-    instances = len(list(evaluating.instances(evaluating.load(out))))
+    instances = len(list(queries.instances(queries.load(out))))
     together = threading.Event()
     with endpoint(Endpoint("vllm")) as server:
 
@@ -192,9 +193,9 @@ def test_half_an_emoji_in_a_reply_stops_no_evaluation(tmp_path: Path, settings: 
     out, file = released(make_world(tmp_path), tmp_path / "out"), tmp_path / "said.jsonl"
     with endpoint(Endpoint("vllm", reply=lambda body: '{"answers": ["smile \\ud83d"]}')) as server:
         settings.PREDICTORS = {"llm": server.entry()}
-        evaluating.collect(evaluating.load(out), evaluating.model_of(settings.PREDICTORS, "llm"), file)
+        queries.collect(queries.load(out), queries.model_of(settings.PREDICTORS, "llm"), file)
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert len(lines) == len(list(evaluating.instances(evaluating.load(out))))
+    assert len(lines) == len(list(queries.instances(queries.load(out))))
     assert {tuple(line["answers"]) for line in lines} == {("smile \ufffd",)}
 
 
@@ -233,7 +234,7 @@ def test_the_same_predictions_are_judged_by_the_papers_rules_side_by_side(tmp_pa
     def answer(example: tableqa.Example) -> dict[str, Any]:
         return {"answers": [spelt.get(one, one) for one in example.answers]}
 
-    evaluating.collect(evaluating.load(out), answer, file)
+    queries.collect(queries.load(out), answer, file)
 
     def evaluated(*options: str) -> dict[str, Any]:
         printed = StringIO()
@@ -274,7 +275,7 @@ def test_one_source_of_a_release_is_evaluated_on_its_own(tmp_path: Path) -> None
         whole: dict[str, Any] = json.loads(printed.getvalue())
         return whole
 
-    evaluating.collect(evaluating.load(out), reads_the_first_row, file, chosen=["more"])
+    queries.collect(queries.load(out), reads_the_first_row, file, chosen=["more"])
     assert {json.loads(line)["source"] for line in file.read_text("utf-8").splitlines()} == {"more"}
     (model,) = evaluated("--source", "more")["models"]
     assert {row["source"] for row in model["rows"]} == {"all"}
@@ -299,16 +300,18 @@ def test_the_scale_of_an_answer_reaches_prompt_verdict_and_evaluation() -> None:
     )
     kind = task_type("header_synonym")
     assert "context" not in kind.shows
-    asked = judging.asked(kind, replace(sample(kind)["items"][0], example=example), {})
+    asked = judgements.asked(kind, replace(sample(kind)["items"][0], example=example), {})
     assert asked.original.context == Context(scale="thousand"), "the paragraphs stay hidden"
     request = PredictRequest.about(asked.original)
     messages, _ = prompts.asking(request.question, request.table, (), request.context)
     assert "Scale: thousand" in messages[-1]["content"]
     said = {"answers": ["1,305 thousand"], "text": "1,305 thousand"}
-    held = judging.hold(judging.Asked(example, example), said, {"answers": ["1,305 million"], "text": ""})
+    held = judgements.hold(
+        judgements.Asked(example, example), said, {"answers": ["1,305 million"], "text": ""}
+    )
     assert (held.verdict, held.gold["scale"]) == ("fooled", "thousand")
     instance = Instance(
-        "tat", "q", "q", ORIGINAL, 0, "q", ("1,305",), "", "", 0, *evaluating.kind_of_answer(example)
+        "tat", "q", "q", ORIGINAL, 0, "q", ("1,305",), "", "", 0, *queries.kind_of_answer(example)
     )
     assert judge([instance], {("tat", "q"): ["1,305 thousand"]}).judged[0].after
 
@@ -320,7 +323,7 @@ def test_the_bundled_model_is_evaluated_without_a_predictor(tmp_path: Path, sett
     out = released(make_world(tmp_path), tmp_path / "out")
     call_command("evaluate", str(out), "--predictor", "bundled", "--out", str(tmp_path / "report"))
     kept = [json.loads(line) for line in (tmp_path / "out.bundled.jsonl").read_text("utf-8").splitlines()]
-    assert len(kept) == len(list(evaluating.instances(evaluating.load(out))))
+    assert len(kept) == len(list(queries.instances(queries.load(out))))
     assert all(one["model"].startswith("bundled@") for one in kept)
     (model,) = json.loads((tmp_path / "report" / "evaluation.json").read_text("utf-8"))["models"]
     assert model["name"] == "bundled"
@@ -345,10 +348,10 @@ def test_what_cannot_be_evaluated_is_said(tmp_path: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_several_models_stand_side_by_side_in_every_form(tmp_path: Path) -> None:
     out = released(make_world(tmp_path), tmp_path / "out")
-    raw = evaluating.load(out)
+    raw = queries.load(out)
     first, gold = tmp_path / "first.jsonl", tmp_path / "gold.jsonl"
-    evaluating.collect(raw, reads_the_first_row, first)
-    evaluating.collect(raw, lambda example: {"answers": list(example.answers)}, gold)
+    queries.collect(raw, reads_the_first_row, first)
+    queries.collect(raw, lambda example: {"answers": list(example.answers)}, gold)
     written = tmp_path / "report"
     named = ("--predictions", str(first), "--predictions", f"A_1 & <b>={gold}")
     call_command("evaluate", str(out), *named, "--out", str(written), stdout=StringIO())
@@ -378,32 +381,32 @@ def test_several_models_stand_side_by_side_in_every_form(tmp_path: Path) -> None
 
 @pytest.mark.django_db(transaction=True)
 def test_what_is_too_long_for_a_model_is_left_out_with_its_pair(tmp_path: Path) -> None:
-    raw = evaluating.load(released(make_world(tmp_path), tmp_path / "out"))
-    everything = {(one.source, one.id): list(example.answers) for one, example in evaluating.instances(raw)}
-    whole = evaluating.judged(evaluating.asked(raw), everything)
-    short = evaluating.judged(
-        evaluating.asked(raw, keep=lambda example: "Heat" not in example.question), everything
+    raw = queries.load(released(make_world(tmp_path), tmp_path / "out"))
+    everything = {(one.source, one.id): list(example.answers) for one, example in queries.instances(raw)}
+    whole = queries.judged(queries.asked(raw), everything)
+    short = queries.judged(
+        queries.asked(raw, keep=lambda example: "Heat" not in example.question), everything
     )
     assert (whole.left_out, short.missing) == (0, 0)
     assert short.left_out == sum(one.instance.question == "nu-0" for one in whole.judged)
     assert {one.instance.question for one in short.judged} == {"nu-1", "nu-2", "nu-3"}
-    one_side = evaluating.judged(
-        evaluating.asked(raw, keep=lambda example: example.table.shape != (4, 3)), everything
+    one_side = queries.judged(
+        queries.asked(raw, keep=lambda example: example.table.shape != (4, 3)), everything
     )
     assert {one.instance.kind for one in one_side.judged} == set(), "a pair without its baseline says nothing"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_line_that_a_killed_process_did_not_finish_is_asked_again(tmp_path: Path) -> None:
-    raw = evaluating.load(released(make_world(tmp_path), tmp_path / "out"))
+    raw = queries.load(released(make_world(tmp_path), tmp_path / "out"))
     file = tmp_path / "said.jsonl"
-    asked = evaluating.collect(raw, reads_the_first_row, file)
+    asked = queries.collect(raw, reads_the_first_row, file)
     lines = file.read_text(encoding="utf-8").splitlines()
     file.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20], encoding="utf-8")
-    assert evaluating.collect(raw, reads_the_first_row, file) == 1
+    assert queries.collect(raw, reads_the_first_row, file) == 1
     assert len(read_predictions(file, raw.raw.datasets)) == asked
     file.write_text("\n".join(lines), encoding="utf-8")
-    assert evaluating.collect(raw, reads_the_first_row, file) == 0, "a line without an end may well be whole"
+    assert queries.collect(raw, reads_the_first_row, file) == 0, "a line without an end may well be whole"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -411,12 +414,10 @@ def test_mixes_are_asked_about_and_compared_with_their_original(tmp_path: Path) 
     world = make_world(tmp_path)
     perturbed_thrice(world)
     out = tmp_path / "mixed"
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="v1", format="askew", by=None, now=LATER, mix=7, out=out
     )
-    mixes = [
-        (one, example) for one, example in evaluating.instances(evaluating.load(out)) if one.kind == "mix"
-    ]
+    mixes = [(one, example) for one, example in queries.instances(queries.load(out)) if one.kind == "mix"]
     assert len({one.id for one, _ in mixes}) == 4
     assert {(one.question, one.baseline) for one, _ in mixes} == {("nu-0", "nu-0")}
     assert {one.answers for one, _ in mixes} == {("1995",), ("1996",)}
@@ -427,13 +428,11 @@ TABLE = Table(["Film", "Year"], [["Heat", "1995"], ["Alien", "1979"]])
 
 
 def test_a_question_compares_if_its_source_says_so_or_its_words_do() -> None:
-    assert evaluating.group(Example("1", "which film is older?", TABLE, ["Alien"])) == COMPARISON
-    assert evaluating.group(Example("2", "when did Heat come out?", TABLE, ["1995"])) == ""
+    assert queries.group(Example("1", "which film is older?", TABLE, ["Alien"])) == COMPARISON
+    assert queries.group(Example("2", "when did Heat come out?", TABLE, ["1995"])) == ""
     said = Example("3", "which film is older?", TABLE, ["Alien"], meta={"req_comparison": False})
-    assert evaluating.group(said) == ""
-    assert (
-        evaluating.group(Example("4", "the sum?", TABLE, ["1"], meta={"rep_comparison": True})) == COMPARISON
-    )
+    assert queries.group(said) == ""
+    assert queries.group(Example("4", "the sum?", TABLE, ["1"], meta={"rep_comparison": True})) == COMPARISON
 
 
 def test_a_dialogue_of_sqa_is_known_by_its_id_and_annotator() -> None:
@@ -441,13 +440,13 @@ def test_a_dialogue_of_sqa_is_known_by_its_id_and_annotator() -> None:
     asked = Example(
         "nt-1-2-1", "which is older?", TABLE, ["Alien"], meta=meta, history=[Turn("which?", ["Heat"])]
     )
-    assert evaluating.dialogue(asked) == ("nt-1-2", 1)
-    assert evaluating.dialogue(Example("q", "which?", TABLE, ["Heat"], meta={"id": "nt-1"})) == ("", 0)
+    assert queries.dialogue(asked) == ("nt-1-2", 1)
+    assert queries.dialogue(Example("q", "which?", TABLE, ["Heat"], meta={"id": "nt-1"})) == ("", 0)
 
 
 def test_dialogues_of_the_published_sqa_are_whole_with_their_history(test_data: Path) -> None:
     found = [
-        (example, *evaluating.dialogue(example))
+        (example, *queries.dialogue(example))
         for example in READERS["sqa"](test_data / "sqa" / "random-split-1-dev.tsv", limit=60)
     ]
     originals = [
@@ -473,7 +472,7 @@ def test_a_named_tokenizer_says_what_is_too_long(tmp_path: Path) -> None:
 
     out = released(make_world(tmp_path), tmp_path / "out")
     file = tmp_path / "said.jsonl"
-    evaluating.collect(evaluating.load(out), reads_the_first_row, file)
+    queries.collect(queries.load(out), reads_the_first_row, file)
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     (tmp_path / "words").mkdir()
@@ -490,7 +489,7 @@ def test_a_named_tokenizer_says_what_is_too_long(tmp_path: Path) -> None:
 def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     out = released(make_world(tmp_path), tmp_path / "out")
     file = tmp_path / "said.jsonl"
-    evaluating.collect(evaluating.load(out), reads_the_first_row, file)
+    queries.collect(queries.load(out), reads_the_first_row, file)
     twice = ("--predictions", f"a={file}", "--predictions", f"a={file}")
     with pytest.raises(CommandError, match="Two models have the name 'a'"):
         call_command("evaluate", str(out), *twice)
@@ -505,12 +504,12 @@ def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_the_json_is_what_its_page_says(tmp_path: Path) -> None:
     release = released(make_world(tmp_path), tmp_path / "v1")
-    raw = evaluating.load(release)
+    raw = queries.load(release)
     files: list[str] = []
     for name in ("one", "two"):
         files += ["--predictions", f"{name}={tmp_path / name}.jsonl"]
         with (tmp_path / f"{name}.jsonl").open("w", encoding="utf-8") as file:
-            for instance, _ in evaluating.instances(raw):
+            for instance, _ in queries.instances(raw):
                 record = {"source": instance.source, "id": instance.id, "answers": list(instance.answers)}
                 file.write(json.dumps(record) + "\n")
     said = StringIO()

@@ -20,10 +20,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from annotation.evaluation import evaluating, evaluation_runs
-from annotation.journeys import perturbing, releasing
 from annotation.models import Job, Release, Upload
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.releases import creation
+from annotation.releases.model_evaluation import queries, runs
+from annotation.workflow import perturbation_runs
 from tableqa import Example
 from tableqa.scoring.predictions import EvaluationError
 from tests.annotation.cast import NOON, World
@@ -34,11 +35,11 @@ PREDICTORS = {"echo": {"protocol": "askew", "url": "http://127.0.0.1:1", "model"
 @pytest.fixture
 def release(world: World) -> Release:
     """Four questions with two shuffles and a transposition."""
-    run = perturbing.plan_run(
+    run = perturbation_runs.plan_run(
         project=world.project, kinds=["row_shuffle", "transpose"], seeds=[33, 16], now=NOON
     )
-    perturbing.perform(run)
-    return releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    perturbation_runs.perform(run)
+    return creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
 
 
 @pytest.fixture
@@ -50,10 +51,10 @@ def rea(world: World) -> Client:
 
 def said(release: Release, right: Any = lambda instance: True) -> bytes:
     """Predictions for everything in a release, right where `right` says so."""
-    raw = evaluating.load(releasing.folder(release))
+    raw = queries.load(creation.folder(release))
     lines = [
         {"source": one.source, "id": one.id, "answers": list(one.answers) if right(one) else ["no idea"]}
-        for one, _ in evaluating.instances(raw)
+        for one, _ in queries.instances(raw)
     ]
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
@@ -66,7 +67,7 @@ def send(client: Client, release: Release, name: str, content: bytes, **more: An
 def sent(client: Client, release: Release, name: str, content: bytes) -> Job:
     """A run of these predictions that is done."""
     assert send(client, release, name, content).status_code == 302
-    job = evaluation_runs.runs(release)[0]
+    job = runs.runs(release)[0]
     assert job.state == Job.State.DONE, job.error
     return job
 
@@ -121,7 +122,7 @@ def test_the_page_and_its_files_have_the_papers_rules_side_by_side(rea: Client, 
     page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
     assert "Matching rules" in page
     assert "(rule askew)" in page
-    report = evaluation_runs.report(release, [run])
+    report = runs.report(release, [run])
     em = {rule: models["TAPEX"].rows[0].after.value for rule, models in report.by_rule.items()}
     assert list(em) == ["askew", "wtq", "tapex"]
     assert em["askew"] == report.evaluations["TAPEX"].rows[0].after.value == 1.0
@@ -150,7 +151,7 @@ def test_the_job_of_a_file_that_holds_something_else_fails_with_its_line(
     rea: Client, release: Release, content: bytes, words: str
 ) -> None:
     answer = send(rea, release, "TAPEX", content)
-    run = evaluation_runs.runs(release).get()
+    run = runs.runs(release).get()
     assert answer["Location"] == reverse("job", args=[run.public_id])
     assert run.state == Job.State.FAILED
     assert words in run.error
@@ -161,7 +162,7 @@ def test_the_job_of_a_file_that_holds_something_else_fails_with_its_line(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(rea: Client, release: Release) -> None:
-    with patch.object(evaluation_runs, "MOST_UPLOAD", 100):
+    with patch.object(runs, "MOST_UPLOAD", 100):
         answer = send(rea, release, "TAPEX", said(release))
     assert "is larger than" in answer.content.decode()
     assert not Upload.objects.exists()
@@ -181,13 +182,13 @@ def test_predictions_that_lack_some_instance_fail_in_words_and_can_be_sent_again
 ) -> None:
     some = b"".join(said(release).splitlines(keepends=True)[:-1])
     send(rea, release, "TAPEX", some)
-    run = evaluation_runs.runs(release).get()
+    run = runs.runs(release).get()
     assert run.state == Job.State.FAILED
     page = rea.get(reverse("job", args=[run.public_id])).content.decode()
     assert f"1 of {len(some.splitlines()) + 1} instances have no prediction" in page
     assert reverse("evaluations", args=[release.public_id]) in page
     send(rea, release, "TAPEX", some, leave_out_missing="on")
-    again = evaluation_runs.runs(release)[0]
+    again = runs.runs(release)[0]
     assert again.state == Job.State.DONE, again.error
     page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
     assert "TAPEX: 1 instance skipped because it has no prediction." in page
@@ -209,15 +210,15 @@ def test_a_predictor_that_breaks_off_goes_on_where_it_stopped(
 
     address = reverse("evaluations", args=[release.public_id])
     with (
-        patch.object(evaluating, "model_of", lambda predictors, name, meter: ask),
-        patch.object(evaluating, "AT_ONCE", 1),
+        patch.object(queries, "model_of", lambda predictors, name, meter: ask),
+        patch.object(queries, "AT_ONCE", 1),
     ):
         assert rea.post(address, {"name": "Echo", "predictor": "echo"}).status_code == 302
-        first = evaluation_runs.runs(release).get()
+        first = runs.runs(release).get()
         assert first.state == Job.State.FAILED
         assert first.error == "The model is gone."
         rea.post(address, {"name": "Echo", "predictor": "echo"})
-        again = evaluation_runs.runs(release)[0]
+        again = runs.runs(release)[0]
     assert again.state == Job.State.DONE, again.error
     assert again.result["models"] == ["echo@1"]
     everything = len(said(release).splitlines())
@@ -233,12 +234,12 @@ def test_a_file_that_was_changed_behind_our_back_is_not_shown(rea: Client, relea
     path.write_text(
         path.read_text(encoding="utf-8").replace('"after":true', '"after":false'), encoding="utf-8"
     )
-    evaluation_runs._report.cache_clear()
+    runs._report.cache_clear()
     page = rea.get(reverse("evaluations", args=[release.public_id])).content.decode()
     assert "was changed after it was written" in page
     path.unlink()
     with pytest.raises(Refused, match="was changed after it was written"):
-        evaluation_runs.report(release, [run])
+        runs.report(release, [run])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -276,7 +277,7 @@ def test_latex_tables_have_the_release_in_their_labels_and_captions(rea: Client,
 def test_runs_of_one_release_are_not_those_of_another(world: World, rea: Client, release: Release) -> None:
     run = sent(rea, release, "TAPEX", said(release))
     batch = world.batch(size=1, name="More")
-    other = releasing.make_release(project=world.project, name="v2", format="askew", by=world.rea, now=NOON)
+    other = creation.make_release(project=world.project, name="v2", format="askew", by=world.rea, now=NOON)
     assert batch.pk
     page = rea.get(reverse("evaluations", args=[other.public_id]), {"run": run.public_id}).content.decode()
     assert "No evaluation yet" in page

@@ -11,12 +11,12 @@ from unittest.mock import patch
 
 import pytest
 
-from annotation import doctor
-from annotation.help import helping, proposing
-from annotation.journeys import adjudicating, annotating, assigning, releasing
+from annotation.assistance import impressions, proposals
+from annotation.management import doctor
 from annotation.models import Annotation, Batch, Decision, Item, Proposal, Provenance
-from annotation.quality import reporting
-from annotation.releases import release_files
+from annotation.quality import task_report
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, batches
 from tasks.contract import Prepared, Preparing, Proposing, TaskType, task_types
 from tests.annotation.cast import NOON, World, make_world
 from tests.tasks.test_contract import sample
@@ -45,12 +45,12 @@ def proposed(world: World, batch: Batch) -> int:
     """Ada takes what is proposed where something is, and skips the rest; how many responses there are."""
     submitted = 0
     while (assignment := world.take(batch, "ada")) is not None:
-        told = helping.tell(assignment=assignment, now=NOON)
+        told = impressions.tell(assignment=assignment, now=NOON)
         if told:
             world.answer(assignment, told[submitted % len(told)]["data"])
             submitted += 1
         else:
-            annotating.skip(assignment=assignment, reason="nothing is proposed", now=NOON)
+            assignments.skip(assignment=assignment, reason="nothing is proposed", now=NOON)
     return submitted
 
 
@@ -76,7 +76,7 @@ def test_a_draft_is_not_answered_with_the_gold_answer_where_the_kind_does_not_sh
     assert assignment is not None
     item = assignment.plain_item
     response = {"type": task.key, "variant": variant, "version": task.version, "base": item.base, "data": {}}
-    saved = annotating.save_draft(assignment=assignment, revision=0, response=response, now=NOON)
+    saved = assignments.save_draft(assignment=assignment, revision=0, response=response, now=NOON)
     assert "answers" in task.showing(item) or saved.answer is None
 
 
@@ -87,16 +87,16 @@ def test_a_kind_goes_the_whole_road(task: TaskType, variant: str, tmp_path: Path
     batch = planned(world, task, variant)
     assert batch.items_count
     assert annotate(world, batch) >= batch.items_count
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    for item in list(adjudicating.waiting(batch)):
-        adjudicating.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    for item in list(adjudication.waiting(batch)):
+        adjudication.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
     assert Decision.objects.filter(item__batch=batch).count() == Item.objects.filter(batch=batch).count()
-    for report in reporting.reports(batch):
+    for report in task_report.reports(batch):
         assert report.title
         assert all(len(row) == len(report.columns) for row in report.rows)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     checked = release_files.verify(out)
     assert checked["annotations"] == Annotation.objects.filter(response__isnull=False).count()
     assert list(doctor.findings()) == []
@@ -115,7 +115,7 @@ def test_a_kind_that_proposes_goes_the_road_on_proposals_alone(
     """Whatever a kind proposes can be handed in as it is, is the machine's, and verifies again from the files."""
     world = make_world(tmp_path)
     batch = planned(world, task, variant, overlap=1, help="filled", help_from={"rules": True})
-    proposing.make(batch=batch)
+    proposals.make(batch=batch)
     assert proposed(world, batch)
     assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
     for row in Proposal.objects.all():
@@ -123,13 +123,13 @@ def test_a_kind_that_proposes_goes_the_road_on_proposals_alone(
         response = task.restore(row.data)
         assert task.parse(row.data, item) == response
         assert all(line.strip() for line in task.describe(response, item))
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    for report in reporting.reports(batch):
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    for report in task_report.reports(batch):
         assert all(len(row) == len(report.columns) for row in report.rows)
     for purpose in ("training", "evaluation"):
         out = tmp_path / purpose
-        releasing.make_release(
+        creation.make_release(
             project=world.project, name=purpose, format="askew", by=None, now=LATER, out=out, purpose=purpose
         )
         assert release_files.verify(out)["annotations"] == Annotation.objects.count()

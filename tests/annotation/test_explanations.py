@@ -17,13 +17,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from annotation import access
-from annotation.journeys import adjudicating, annotating, assigning
+from annotation.access import authorization
+from annotation.access.roles import Permission, Role
 from annotation.models import Assignment, Batch, ConsentText, Exclusion, Item, Membership, Person
-from annotation.refusals import Refused
-from annotation.roles import Permission, Role
-from annotation.work import explanations, queue, shares
-from annotation.work.explanations import Explanation, explain
+from annotation.platform.refusals import Refused
+from annotation.queue import allocation, explanations, reservations
+from annotation.queue.explanations import Explanation, explain
+from annotation.workflow import adjudication, assignments, batches
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold_is_not_told import mixed
@@ -39,7 +39,7 @@ def walked(world: World, batch: Batch, who: str) -> list[int]:
     person = Person.objects.get(pk=world.people[who].pk)
     with undone():
         try:
-            access.batch(access.Actor(person), batch.public_id, Permission.ANNOTATE)
+            authorization.batch(authorization.Actor(person), batch.public_id, Permission.ANNOTATE)
             while person.is_active and (taken := world.take(fresh(batch), who)) is not None:
                 items.append(taken.item_id)
                 world.answer(taken, {"label": "extraction"})
@@ -103,20 +103,20 @@ def submitted(world: World) -> Batch:
 
 def skipped(world: World) -> Batch:
     batch = world.batch(overlap=2)
-    annotating.skip(assignment=take(world, batch, "ada"), reason="unclear", now=NOON)
+    assignments.skip(assignment=take(world, batch, "ada"), reason="unclear", now=NOON)
     return batch
 
 
 def returned(world: World) -> Batch:
     batch = world.batch(overlap=2)
-    annotating.give_back(assignment=take(world, batch, "ada"), now=NOON)
+    assignments.give_back(assignment=take(world, batch, "ada"), now=NOON)
     return batch
 
 
 def taken_back(world: World) -> Batch:
     batch = world.batch(overlap=2)
     take(world, batch, "ada")
-    queue.take_back_all(batch=batch, reason=queue.TAKEN_BACK, now=NOON, actor=world.mara)
+    reservations.take_back_all(batch=batch, reason=reservations.TAKEN_BACK, now=NOON, actor=world.mara)
     return batch
 
 
@@ -131,7 +131,7 @@ def excluded(world: World) -> Batch:
 def decided(world: World) -> Batch:
     batch = world.batch(overlap=1)
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -148,15 +148,15 @@ def expired(world: World) -> Batch:
 def moved(world: World) -> Batch:
     batch = world.batch(strategy="split", overlap=1)
     take(world, batch, "ada")
-    shares.move(batch=batch, person=world.ada, to=[world.bo], leases=True, by=world.mara, now=NOON)
+    allocation.move(batch=batch, person=world.ada, to=[world.bo], leases=True, by=world.mara, now=NOON)
     return batch
 
 
 def everyone(world: World) -> Batch:
     batch = world.batch(strategy="everyone")
     world.label(batch, "ada", "extraction")
-    annotating.give_back(assignment=take(world, batch, "ada"), now=NOON)
-    annotating.skip(assignment=take(world, batch, "bo"), reason="unclear", now=NOON)
+    assignments.give_back(assignment=take(world, batch, "ada"), now=NOON)
+    assignments.skip(assignment=take(world, batch, "bo"), reason="unclear", now=NOON)
     return batch
 
 
@@ -179,7 +179,7 @@ def limited_by_project(world: World) -> Batch:
 
 def closed(world: World) -> Batch:
     batch = world.batch(overlap=1)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
 
@@ -204,7 +204,7 @@ def requiring(world: World) -> Batch:
 def qualification(world: World) -> Batch:
     batch = world.batch(overlap=1)
     Batch.objects.filter(pk=batch.pk).update(purpose="qualification", pass_percent=80)
-    annotating.give_back(assignment=take(world, batch, "ada"), now=NOON)
+    assignments.give_back(assignment=take(world, batch, "ada"), now=NOON)
     return batch
 
 
@@ -311,9 +311,9 @@ def test_whatever_people_did_explanations_are_those_of_the_queue(
         if action == "answer":
             world.answer(taken, {"label": rng.choice(["extraction", "reasoning"])})
         elif action == "skip":
-            annotating.skip(assignment=taken, reason="unclear", now=NOON)
+            assignments.skip(assignment=taken, reason="unclear", now=NOON)
         elif action == "return":
-            annotating.give_back(assignment=taken, now=NOON)
+            assignments.give_back(assignment=taken, now=NOON)
         elif action == "expire":
             expire(taken)
 
@@ -335,7 +335,7 @@ def test_every_reason_is_a_sentence_in_english_and_german(world: World) -> None:
 def test_reasons_come_in_the_order_in_which_they_apply(world: World) -> None:
     batch = submitted(world)
     batch = requiring_of(world, batch)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     Membership.objects.filter(person=world.ada).update(removed_at=NOON)
 
     reasons = explained(world, batch, "ada")[batch.items.order_by("position")[0].pk].reasons

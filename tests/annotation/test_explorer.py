@@ -14,12 +14,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import doctor
-from annotation.access import Actor
+from annotation.access.authorization import Actor
+from annotation.access.roles import Role
 from annotation.explorer import export, facets, index, querysets
 from annotation.explorer.links import explorer_url
 from annotation.explorer.selection import BadSelection, parse
-from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.management import doctor
 from annotation.models import (
     Assignment,
     Batch,
@@ -30,9 +30,9 @@ from annotation.models import (
     Person,
     ResponseFact,
 )
-from annotation.roles import Role
-from annotation.views import filters
-from annotation.work import shares
+from annotation.queue import allocation
+from annotation.web.views import filters
+from annotation.workflow import adjudication, assignments, batches, projects
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -74,13 +74,13 @@ def batch(world: World) -> Batch:
         world.label(batch, who, "extraction")
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     skipped = world.take(batch, "cy")
     assert skipped is not None
-    annotating.skip(assignment=skipped, reason="A torn table", now=NOON + timedelta(days=1))
+    assignments.skip(assignment=skipped, reason="A torn table", now=NOON + timedelta(days=1))
     flagged = world.take(batch, "ada")
     assert flagged is not None
-    annotating.flag(assignment=flagged, note="An odd year", now=NOON)
+    assignments.flag(assignment=flagged, note="An odd year", now=NOON)
     return batch
 
 
@@ -168,8 +168,8 @@ def test_items_without_doubt_have_no_response_whose_annotator_was_not_sure(
 def test_assignments_of_a_person_are_those_that_this_person_has_or_had(batch: Batch, world: World) -> None:
     ada, cy = pseudonym(world, "ada"), pseudonym(world, "cy")
     flagged = Assignment.objects.get(batch=batch, person=world.people["ada"], state="leased")
-    annotating.give_back(assignment=flagged, now=NOON)
-    shares.assign(batch=batch, person=world.people["cy"], most=1, by=world.mara, now=NOON)
+    assignments.give_back(assignment=flagged, now=NOON)
+    allocation.assign(batch=batch, person=world.people["cy"], most=1, by=world.mara, now=NOON)
 
     assert found(world, person=ada, assignment="assigned") == [0, 1, 2]
     assert found(world, person=ada, assignment="returned") == [2]
@@ -251,15 +251,15 @@ def test_what_the_project_does_not_have_is_named(batch: Batch, world: World, nam
 
 def test_the_stored_resolution_follows_each_step_back(batch: Batch, world: World) -> None:
     item = batch.items.get(position=2)
-    adjudicating.decide(item=item, by=world.ivo, note="So.", choose=["A"], now=NOON)
+    adjudication.decide(item=item, by=world.ivo, note="So.", choose=["A"], now=NOON)
     assert found(world, adjudicated="yes") == [1]
     assert found(world, adjudicated="no") == [0, 2, 3]
     assert found(world, state="accepted") == [0, 1]
 
-    adjudicating.undo(item=item, by=world.ivo, now=NOON)
+    adjudication.undo(item=item, by=world.ivo, now=NOON)
     assert found(world, state="adjudication") == [1]
 
-    adjudicating.send_back(item=item, by=world.ivo, choose="A", note="Read it again.", now=NOON)
+    adjudication.send_back(item=item, by=world.ivo, choose="A", note="Read it again.", now=NOON)
     assert found(world, state="open") == [1, 2, 3]
     assert " ".join(doctor.findings()) == ""
 
@@ -377,7 +377,7 @@ class TestTheIndex:
     def test_it_follows_what_happens(self, batch: Batch, world: World) -> None:
         assert found(world, label="label:neither") == [1]
 
-        adjudicating.decide(
+        adjudication.decide(
             item=batch.items.get(position=2), by=world.ivo, note="Plainly so.", choose=["A"], now=NOON
         )
 
@@ -400,7 +400,7 @@ class TestTheIndex:
         made = world.label(batch, "ada", "neither")
         assert found(world, label="label:neither") == [0]
 
-        annotating.undo(annotation=made, now=NOON)
+        assignments.undo(annotation=made, now=NOON)
 
         assert found(world, label="label:neither") == []
 
@@ -408,7 +408,7 @@ class TestTheIndex:
         monkeypatch.setattr(index, "AT_ONCE", 1)
         monkeypatch.setattr(index, "NEW_AT_ONCE", 1)
         with monkeypatch.context() as patched:
-            patched.setattr("annotation.jobs.enqueue", lambda **values: None)
+            patched.setattr("annotation.background.jobs.enqueue", lambda **values: None)
 
             is_behind = index.refresh(world.project, now=timezone.now())
             page = text(browser(world.mara).get(reverse("explorer", args=[world.project.slug])))
@@ -457,7 +457,7 @@ class TestWhoMayNotKnow:
     def both(self, world: World) -> World:
         """Mara, who manages, may annotate as well."""
         member = Membership.objects.get(person=world.mara, project=world.project)
-        setting_up.change_roles(
+        projects.change_roles(
             membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON
         )
         return world
@@ -501,7 +501,7 @@ class TestWhoMayNotKnow:
         assert "reasoning" not in said.lower()
 
     def test_after_the_close_everything_is_there(self, batch: Batch, both: World) -> None:
-        assigning.close_batch(batch=batch, by=both.mara, now=NOON)
+        batches.close_batch(batch=batch, by=both.mara, now=NOON)
 
         assert found(both, label="label:reasoning") == [1]
 
@@ -528,10 +528,10 @@ class TestWhoMayNotKnow:
 
     def test_what_is_undone_is_hidden_again_at_once(self, batch: Batch, world: World) -> None:
         item = batch.items.get(position=2)
-        adjudicating.decide(item=item, by=world.ivo, note="So.", choose=["A"], now=NOON)
+        adjudication.decide(item=item, by=world.ivo, note="So.", choose=["A"], now=NOON)
         assert found(world, "ivo", label="label:reasoning") == [1]
 
-        adjudicating.undo(item=item, by=world.ivo, now=NOON)
+        adjudication.undo(item=item, by=world.ivo, now=NOON)
 
         reader = querysets.reader(Actor(world.ivo), world.project)
         chosen = parse({"label": ["label:reasoning"]})
@@ -631,7 +631,7 @@ class TestFacets:
 
     def test_an_annotator_learns_nothing_by_them(self, batch: Batch, world: World) -> None:
         member = Membership.objects.get(person=world.mara, project=world.project)
-        setting_up.change_roles(
+        projects.change_roles(
             membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON
         )
 
@@ -727,7 +727,7 @@ class TestExports:
         batch = world.batch()
         taken = world.take(batch, "ada")
         assert taken is not None
-        annotating.skip(assignment=taken, reason="=HYPERLINK(1)", now=NOON)
+        assignments.skip(assignment=taken, reason="=HYPERLINK(1)", now=NOON)
 
         assert ",'=HYPERLINK(1)," in self.get(world, "csv").decode()
 
@@ -887,7 +887,7 @@ def test_an_example_whose_items_are_hidden_is_refused_like_one_that_does_not_exi
     batch: Batch, world: World
 ) -> None:
     member = Membership.objects.get(person=world.mara, project=world.project)
-    setting_up.change_roles(membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON)
+    projects.change_roles(membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON)
     question = Example(id="w-1", question="When was Heat?", table=FILMS, answers=("1995",))
     hidden = world.batch(name="Second", sources=[world.import_written(question)], size=1, open=False)
     Batch.objects.filter(pk=hidden.pk).update(feeds_from=batch)

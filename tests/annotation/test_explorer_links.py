@@ -11,16 +11,17 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.access import Actor
+from annotation.access.authorization import Actor
+from annotation.access.roles import Role
 from annotation.explorer.links import explorer_url
 from annotation.explorer.querysets import reader
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
 from annotation.models import Assignment, Batch, Item, Membership
-from annotation.quality import agreement, gold
-from annotation.roles import Role
+from annotation.quality import agreement_report, gold
+from annotation.queue import allocation
+from annotation.releases import creation
 from annotation.templatetags.explorer import items_link
-from annotation.views.figure_gallery import pseudonyms
-from annotation.work import shares
+from annotation.web.views.figure_gallery import pseudonyms
+from annotation.workflow import adjudication, assignments, batches, projects
 from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.role_table import PAGES, make_things, the_batch
 from tests.annotation.test_contradicted import checked, edited
@@ -46,15 +47,15 @@ def batch(world: World) -> Batch:
         world.label(batch, who, "extraction")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
     skipped = world.take(batch, "cy")
     assert skipped is not None
-    annotating.skip(assignment=skipped, reason="A torn table", now=NOON + timedelta(days=1))
+    assignments.skip(assignment=skipped, reason="A torn table", now=NOON + timedelta(days=1))
     returned = world.take(batch, "cy")
     assert returned is not None
-    annotating.give_back(assignment=returned, now=NOON + timedelta(days=1))
+    assignments.give_back(assignment=returned, now=NOON + timedelta(days=1))
     assert world.take(batch, "ada") is not None
-    shares.assign(batch=batch, person=world.people["bo"], most=1, by=world.mara, now=NOON)
+    allocation.assign(batch=batch, person=world.people["bo"], most=1, by=world.mara, now=NOON)
     return batch
 
 
@@ -160,13 +161,13 @@ def test_a_response_that_was_sent_back_counts_and_is_listed_with_its_new_label(w
     for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
         for _ in range(3):
             world.label(done, who, label)
-    adjudicating.resolve_batch(batch=done, now=NOON + timedelta(days=1))
-    before = agreement.report(done)["figures"]
+    adjudication.resolve_batch(batch=done, now=NOON + timedelta(days=1))
+    before = agreement_report.report(done)["figures"]
     item = done.items.order_by("pk").first()
     assert item is not None
     response = item.assignments.get(person=world.cy).annotation.public_id  # type: ignore[union-attr]
     later = NOON + timedelta(days=1, minutes=1)
-    adjudicating.send_back(item=item, by=world.ivo, choose=response, note="Read it again.", now=later)
+    adjudication.send_back(item=item, by=world.ivo, choose=response, note="Read it again.", now=later)
     revised = item.assignments.get(state=Assignment.State.LEASED)
     world.answer(revised, {"label": "extraction"}, now=later)
 
@@ -175,7 +176,7 @@ def test_a_response_that_was_sent_back_counts_and_is_listed_with_its_new_label(w
     of_labels = [each for each in listed if "label=" in each[0] and "person=" not in each[0]]
     assert sorted(number for _, number in of_labels) == [2, 3, 4]
     assert [each for each in of_labels if each[1] not in said(client, each[0])] == []
-    after = agreement.report(done)["figures"]
+    after = agreement_report.report(done)["figures"]
     assert after == before, "agreement is of independent judgements"
 
 
@@ -208,8 +209,8 @@ def test_an_arrow_between_batches_leads_to_the_items_that_were_taken(world: Worl
     first = world.batch(size=3, overlap=1, name="Types")
     for label in ("reasoning", "extraction", "extraction"):
         world.label(first, "ada", label)
-    assigning.close_batch(batch=first, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=first, now=NOON + timedelta(days=1))
+    batches.close_batch(batch=first, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=first, now=NOON + timedelta(days=1))
     second = world.batch(
         "short_table", sources=[], feeds_from=first, feeds_when={"label": ["reasoning"]}, name="Short"
     )
@@ -265,7 +266,7 @@ def test_two_people_who_skipped_one_item_are_counted_where_the_number_leads(worl
     for who in ("ada", "bo"):
         held = world.take(asked, who)
         assert held is not None
-        annotating.skip(assignment=held, reason="Torn", now=NOON)
+        assignments.skip(assignment=held, reason="Torn", now=NOON)
 
     page = client.get(f"/batches/{asked.public_id}/").content.decode()
     listed = client.get(f"/batches/{asked.public_id}/items/?skipped=any").content.decode()
@@ -293,12 +294,12 @@ def test_every_number_of_a_managers_pages_leads_to_as_many_items(world: World, m
     things, client = make_things(world), mara(world)
     if more is not None:
         roles = [Role.MANAGER, more]
-        setting_up.change_roles(
+        projects.change_roles(
             membership=world.project.memberships.get(person=world.mara), roles=roles, by=world.mara, now=NOON
         )
     skipped = world.take(things.batch, "bo")
     assert skipped is not None
-    annotating.skip(assignment=skipped, reason="A torn table", now=NOON)
+    assignments.skip(assignment=skipped, reason="A torn table", now=NOON)
     timed(world)
     batches = [[batch.public_id] for batch in Batch.objects.all()]
     wrong: set[tuple[str, str, int]] = set()
@@ -379,7 +380,7 @@ def test_the_number_of_a_person_in_a_qualification_leads_to_their_items(world: W
     batch = world.batch(size=3, purpose="qualification", pass_percent=60, open=False, name="Entry test")
     for item in batch.items.select_related("example"):
         gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     for _ in range(2):
         world.label(batch, "ada", "extraction")
 
@@ -492,8 +493,8 @@ def test_the_step_of_a_release_leads_to_the_items_that_it_did_not_leave_out(worl
     checked(world, "accepted", feeds_from=edited(world))
     accepted = world.batch(overlap=1, size=1, seed=5, name="Types")
     world.label(accepted, "ada", "extraction")
-    adjudicating.resolve_batch(batch=accepted, now=NOON + timedelta(days=1))
-    release = releasing.make_release(
+    adjudication.resolve_batch(batch=accepted, now=NOON + timedelta(days=1))
+    release = creation.make_release(
         project=world.project, name="1.0", format="askew", by=None, now=NOON + timedelta(days=2)
     )
     assert release.manifest["counts"]["contradicted"] == 1

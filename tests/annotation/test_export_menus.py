@@ -15,10 +15,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.evaluation import evaluation_runs
-from annotation.journeys import annotating, assigning, perturbing
 from annotation.models import Batch, Job, Membership, Proposal
 from annotation.quality import gold
+from annotation.releases.model_evaluation import runs
+from annotation.workflow import assignments, batches, perturbation_runs
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.role_table import PAGES, Things, make_things, the_batch
@@ -114,22 +114,24 @@ def things(world: World, settings: Any, tmp_path: Path) -> Things:
     skipped, flagged = world.take(things.batch, "bo"), world.take(things.batch, "cy")
     assert skipped is not None
     assert flagged is not None
-    annotating.skip(assignment=skipped, reason="A torn table", now=NOON)
-    annotating.flag(assignment=flagged, note="=odd", now=NOON)
+    assignments.skip(assignment=skipped, reason="A torn table", now=NOON)
+    assignments.flag(assignment=flagged, note="=odd", now=NOON)
     first, *_ = world.source.examples.order_by("position")
     terms: dict[str, Any] = {"purpose": "qualification", "pass_percent": 50, "open": False, "name": "Test"}
     test = world.batch(only=[first.external_id], **terms)
     gold.mark(batch=test, example=first, data={"label": "extraction"}, by=world.mara, now=NOON)
-    assigning.open_batch(batch=test, by=world.mara, now=NOON)
+    batches.open_batch(batch=test, by=world.mara, now=NOON)
     world.label(test, "ada", "extraction")
     making = world.batch("header_synonym", size=1, help="offered", name="Proposals")
     Proposal.objects.create(item=making.items.get(), source="rules", maker="rules", data={}, made_at=NOON)
-    perturbing.perform(
-        perturbing.plan_run(project=world.project, kinds=["transpose"], seeds=[1], by=world.mara, now=NOON)
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(
+            project=world.project, kinds=["transpose"], seeds=[1], by=world.mara, now=NOON
+        )
     )
     Job.objects.create(
         project=world.project,
-        kind=evaluation_runs.KIND,
+        kind=runs.KIND,
         ids={"release": things.release.pk, "name": "TAPEX"},
         state=Job.State.FAILED,
         heartbeat=NOON,

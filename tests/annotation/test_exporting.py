@@ -20,9 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
-from annotation.journeys import releasing
-from annotation.quality import guidance
-from annotation.releases import argilla, exporting, release_files
+from annotation.quality import guidelines
+from annotation.releases import argilla, creation, release_files, tool_exports
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS
 from tasks.contract import task_type
@@ -86,7 +85,7 @@ def test_tasks_of_label_studio_have_their_annotations(tmp_path: Path) -> None:
     written = [task for path in sorted(out.glob("*.json")) for task in json.loads(path.read_text("utf-8"))]
     annotations = {}
     for annotation in (one for task in written for one in task["annotations"]):
-        (whole,) = [one for one in annotation["result"] if one["from_name"] == exporting.RESPONSE]
+        (whole,) = [one for one in annotation["result"] if one["from_name"] == tool_exports.RESPONSE]
         stored = json.loads(whole["value"]["text"][0])
         annotations[stored["id"]] = stored | {"is_accepted": annotation["ground_truth"]}
     expected = {one["id"]: one for one in current(RELEASE)}
@@ -129,7 +128,7 @@ def test_texts_like_formulas_stay_texts(world: World, tmp_path: Path) -> None:
     while (assignment := world.take(batch, "ada")) is not None:
         world.answer(assignment, {"label": "extraction"})
     folder = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
     path = folder / "sources.jsonl"
     path.write_text(path.read_text("utf-8").replace('"question":"', '"question":"=1+1 '), encoding="utf-8")
     for form in ("csv", "xlsx"):
@@ -187,7 +186,7 @@ def test_columns_of_the_same_name_stay_apart_in_label_studio(tmp_path: Path) -> 
 
 @given(st.lists(st.sampled_from(["a", "", "a (2)", "a (3)", "b"])))
 def test_columns_of_the_page_have_one_name_each_and_keep_the_first(header: list[str]) -> None:
-    names = exporting._numbered(header)
+    names = tool_exports._numbered(header)
     assert len(set(names)) == len(header)
     assert [name for place, name in enumerate(header) if name not in header[:place]] == [
         name for name in names if name in header
@@ -227,11 +226,11 @@ def test_argilla_gets_the_guidelines_that_people_of_a_batch_worked_under(
     task = task_type("question_type")
     first, second = world.batch("question_type", size=1), world.batch("question_type", size=1)
     world.label(first, "ada", "extraction")
-    guidance.revise(project=world.project, task=task, text="# Our own rules", person=world.mara, now=NOON)
+    guidelines.revise(project=world.project, task=task, text="# Our own rules", person=world.mara, now=NOON)
     world.label(second, "ada", "extraction")
     unanswered = world.batch("question_type", size=1)
     folder, out = tmp_path / "release", tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
 
     export(folder, out, "argilla")
 
@@ -256,11 +255,11 @@ MARKS = {
 """What a release has, by how a form says that it does not have it."""
 
 
-@pytest.mark.parametrize("form", [*exporting.FORMS, "argilla"])
+@pytest.mark.parametrize("form", [*tool_exports.FORMS, "argilla"])
 def test_each_form_says_what_it_does_not_contain(tmp_path: Path, form: str) -> None:
     folder = marked(tmp_path / "release")
     text = export(folder, tmp_path / "out", form)
-    said = {**exporting.LOSES, "argilla": argilla.LOSES, "xlsx": exporting.LOSES["csv"]}[form]
+    said = {**tool_exports.LOSES, "argilla": argilla.LOSES, "xlsx": tool_exports.LOSES["csv"]}[form]
     lacking = {words for words, mark in MARKS.items() if mark not in text}
     parts = {part.strip() for part in re.split("[,;]", said)}
     assert lacking == {
@@ -317,7 +316,7 @@ def marked(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("form", [*exporting.FORMS, "argilla"])
+@pytest.mark.parametrize("form", [*tool_exports.FORMS, "argilla"])
 def test_an_export_holds_one_record_at_a_time(tmp_path: Path, form: str) -> None:
     """Items with 40 kB of response and of proposal each: more than 10 MB of decisions, and as much of proposals."""
 
@@ -344,9 +343,9 @@ def test_an_export_holds_one_record_at_a_time(tmp_path: Path, form: str) -> None
     del proposals
     release = release_files.load(folder)
     write = {
-        "csv": exporting.write_csv,
-        "xlsx": exporting.write_xlsx,
-        "label_studio": exporting.write_label_studio,
+        "csv": tool_exports.write_csv,
+        "xlsx": tool_exports.write_xlsx,
+        "label_studio": tool_exports.write_label_studio,
         "argilla": argilla.write_argilla,
     }[form]
     write(release_files.load(RELEASE), tmp_path / "warm")  # what is imported and cached once
@@ -362,7 +361,7 @@ def test_an_export_holds_one_record_at_a_time(tmp_path: Path, form: str) -> None
 def test_an_option_with_a_line_break_stays_one_in_label_studio() -> None:
     field = SimpleNamespace(name="kind", kind="choice", choices=[("first line\nsecond\tline", "")])
 
-    written = exporting.configuration(cast(Any, SimpleNamespace(fields=[field])), 1)
+    written = tool_exports.configuration(cast(Any, SimpleNamespace(fields=[field])), 1)
 
     (choice,) = ElementTree.fromstring(written).iter("Choice")
     assert choice.get("value") == "first line\nsecond\tline"

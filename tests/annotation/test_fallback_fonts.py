@@ -13,9 +13,9 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.t2CharStringPen import T2CharStringPen
 from matplotlib import font_manager
 
-from annotation.drawing import fallback_fonts, image_files
-from annotation.drawing.charts import Axis, Point, Series
-from annotation.drawing.figures import IMAGES, Bars, Figure
+from annotation.charts import fallback_fonts, image_files
+from annotation.charts.figure import IMAGES, Bars, Figure
+from annotation.charts.svg import Axis, Point, Series
 from tableqa.typesetting.report_tables import Column, Sheet, text
 
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph .* missing")

@@ -13,12 +13,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.drawing import image_files
-from annotation.drawing.charts import Axis, Point, Series, Spread
-from annotation.drawing.figures import IMAGES, TEXTS, Bars, Chart, Columns, Distribution, Figure, Heat, Lines
-from annotation.journeys import setting_up
+from annotation.charts import image_files
+from annotation.charts.figure import IMAGES, TEXTS, Bars, Chart, Columns, Distribution, Figure, Heat, Lines
+from annotation.charts.svg import Axis, Point, Series, Spread
 from annotation.models import Membership
-from annotation.views.figures import report_table
+from annotation.web.views.agreement_figures import report_table
+from annotation.workflow import projects
 from tableqa.statistics import medians
 from tableqa.statistics.proportions import proportion
 from tableqa.typesetting.report_tables import Cell, Column, Sheet, as_csv, text
@@ -75,7 +75,7 @@ def test_an_svg_stands_alone(chart: Chart) -> None:
 
 
 def test_a_picture_says_of_how_many_units_and_what_its_whiskers_are() -> None:
-    from annotation.drawing.image_files import _below
+    from annotation.charts.image_files import _below
 
     assert _below(figure(CHARTS["bars"])).split("\n")[:2] == [
         "n = 127 questions",
@@ -84,7 +84,7 @@ def test_a_picture_says_of_how_many_units_and_what_its_whiskers_are() -> None:
 
 
 def test_each_point_has_its_own_n() -> None:
-    from annotation.drawing.image_files import _below, _with_each_n, _with_n
+    from annotation.charts.image_files import _below, _with_each_n, _with_n
 
     equal = [Series("TAPEX", [Point(50, n=1200)]), Series("Omni", [Point(25, n=1200), Point(None)])]
 
@@ -269,7 +269,7 @@ def test_the_export_beside_a_persons_label_confusion_is_of_that_person(world: Wo
 
 
 def test_pay_and_costs_can_be_exported_by_managers_with_pseudonyms(world: World) -> None:
-    setting_up.change_terms(
+    projects.change_terms(
         project=world.project, pay={"currency": "EUR", "per_item": 0.5}, caps={}, by=world.mara, now=NOON
     )
     batch = world.batch(overlap=1)

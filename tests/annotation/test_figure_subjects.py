@@ -13,11 +13,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.drawing import drawn, image_files
-from annotation.drawing.figures import Figure, Subject
+from annotation.charts import image_files, study_figures
+from annotation.charts.figure import Figure, Subject
 from annotation.models import Batch, Release
-from annotation.views.figure_files import PAGES
-from annotation.views.figure_subjects import SUBJECTS, subject_of
+from annotation.web.views.figure_files import PAGES
+from annotation.web.views.figure_subjects import SUBJECTS, subject_of
 from tests.annotation.cast import World
 from tests.annotation.role_table import Things, make_things
 from tests.annotation.test_dashboards import timed
@@ -67,7 +67,7 @@ def test_a_drawing_has_its_subject_below_its_title(chart: str) -> None:
     from matplotlib import rc_context
     from matplotlib.text import Annotation, Text
 
-    from annotation.drawing.image_files import STYLE, _drawn
+    from annotation.charts.image_files import STYLE, _drawn
 
     with rc_context(STYLE):
         canvas = _drawn(with_subject(figure(CHARTS[chart])))
@@ -87,10 +87,10 @@ def test_a_drawing_has_its_subject_below_its_title(chart: str) -> None:
 
 
 def test_a_chart_says_why_a_point_has_no_whiskers() -> None:
-    from annotation.drawing.image_files import _below
+    from annotation.charts.image_files import _below
 
     week = {"name": "2026-W09", "value": 1.0, "low": 1.0, "high": 1.0, "units": 9, "raters": 3}
-    exported = drawn.agreement_over_weeks([("label, Fleiss' kappa", "fleiss_kappa", [week])])
+    exported = study_figures.agreement_over_weeks([("label, Fleiss' kappa", "fleiss_kappa", [week])])
     assert exported is not None
 
     description = (

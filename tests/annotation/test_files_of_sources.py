@@ -12,10 +12,11 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.evaluation import evaluating
-from annotation.journeys import importing, perturbing, releasing
-from annotation.releases import benchmark_files, release_files
+from annotation.imports import example_import
+from annotation.releases import benchmark_files, creation, release_files
+from annotation.releases.model_evaluation import queries
 from annotation.releases.raw_records import CURRENT_COUNTS
+from annotation.workflow import perturbation_runs
 from tableqa.core.release_rules import RULES
 from tableqa.readers import READERS
 from tableqa.scoring.predictions import read_predictions
@@ -44,7 +45,7 @@ def two_sources_of_one_reader(folder: Path) -> World:
     """The sources wtq and sqa, both read by freb_tqa, both of the split dev, both with the ids nt-0 to nt-3."""
     world = make_world(folder)
     for name in ("wtq", "sqa"):
-        importing.import_examples(
+        example_import.import_examples(
             project=world.project,
             reader="freb_tqa",
             path=questions(folder / f"{name}.json", f"in {name}, when was"),
@@ -54,14 +55,16 @@ def two_sources_of_one_reader(folder: Path) -> World:
         )
     sources = list(world.project.sources.filter(reader="freb_tqa"))
     kinds = ["row_shuffle", "transpose", "row", "torr_row_swap"]
-    perturbing.perform(
-        perturbing.plan_run(project=world.project, kinds=kinds, seeds=[33, 16], sources=sources, now=NOON)
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(
+            project=world.project, kinds=kinds, seeds=[33, 16], sources=sources, now=NOON
+        )
     )
     return world
 
 
 def release(world: World, out: Path, format: str) -> Path:
-    releasing.make_release(project=world.project, name=out.name, format=format, by=None, now=LATER, out=out)
+    creation.make_release(project=world.project, name=out.name, format=format, by=None, now=LATER, out=out)
     release_files.verify(out)
     return out
 
@@ -101,7 +104,9 @@ def test_the_tables_of_a_suc_release_are_read_again_by_its_reader(tmp_path: Path
 def test_a_source_that_bears_the_name_of_a_reader_does_not_share_its_files_with_it(tmp_path: Path) -> None:
     world = two_sources_of_one_reader(tmp_path)
     kinds = ["row_shuffle"]
-    perturbing.perform(perturbing.plan_run(project=world.project, kinds=kinds, seeds=[33], now=NOON))
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(project=world.project, kinds=kinds, seeds=[33], now=NOON)
+    )
     out = release(world, tmp_path / "out", "freb_tqa")
     names = {path.name for path in (out / "01_str").iterdir() if path.name.endswith("row_shuffle.json")}
     assert names == {f"{name}_dev_row_shuffle.json" for name in ("wtq", "sqa", "films-dev")}
@@ -134,11 +139,11 @@ def test_what_a_program_like_freb_tqas_says_of_every_file_is_evaluated_by_source
             lines.append({**said, "pred_answer": one["answers"] if right else ["nobody"]})
     path = tmp_path / "predictions.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    raw = evaluating.load(out)
+    raw = queries.load(out)
     predictions = read_predictions(path, raw.raw.datasets)
     found = [
         (one.source, one.kind, tuple(predictions[one.source, one.id]) == one.answers)
-        for one, _ in evaluating.instances(raw)
+        for one, _ in queries.instances(raw)
         if one.kind in ("original", "row_shuffle", "transpose")
     ]
     assert len(found) == 2 * 4 * (1 + 2 + 1)

@@ -16,7 +16,6 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import adjudicating, assigning
 from annotation.models import (
     Assignment,
     Batch,
@@ -32,9 +31,19 @@ from annotation.models import (
     PracticeDone,
     Reading,
 )
-from annotation.quality import calibrating, consenting, gold, guidance, inquiring, trying
-from annotation.refusals import Refused, refuse
-from annotation.work import gates, practising
+from annotation.platform.refusals import Refused, refuse
+from annotation.quality import (
+    annotator_questions,
+    batch_preview,
+    calibration,
+    gold,
+    guidelines,
+)
+from annotation.quality import (
+    consent as quality_consent,
+)
+from annotation.queue import entry_requirements, practice
+from annotation.workflow import adjudication, batches
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.plain_page import PlainPage, fill
@@ -60,7 +69,7 @@ def must(batch: Batch, **what: Any) -> None:
 
 def test_somebody_agrees_and_is_led_back_to_the_batch(world: World) -> None:
     batch = world.batch()
-    consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+    quality_consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
     client = client_of(world.ada)
     annotate = reverse("annotate", args=[batch.public_id])
 
@@ -79,16 +88,16 @@ def test_somebody_agrees_and_is_led_back_to_the_batch(world: World) -> None:
 
 def test_who_reads_an_old_text_does_not_agree_to_the_new_one(world: World) -> None:
     for text in ("One.", "Two."):
-        consenting.write(project=world.project, text=text, by=world.mara, now=NOON)
+        quality_consent.write(project=world.project, text=text, by=world.mara, now=NOON)
 
     with pytest.raises(Refused, match="changed while you were reading"):
-        consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+        quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
 
 
 def test_the_same_text_is_no_new_version_and_agreeing_twice_is_agreeing_once(world: World) -> None:
     for _ in range(2):
-        assert consenting.write(project=world.project, text="One.", by=world.mara, now=NOON).number == 1
-        consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+        assert quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON).number == 1
+        quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
 
     assert Consent.objects.count() == 1
     assert Event.objects.filter(thing="consent").count() == 1
@@ -96,13 +105,13 @@ def test_the_same_text_is_no_new_version_and_agreeing_twice_is_agreeing_once(wor
 
 def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World) -> None:
     batch = world.batch(overlap=1)
-    consenting.write(project=world.project, text="One.", by=world.mara, now=NOON)
-    consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON)
+    quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
     batch.project.refresh_from_db()
     world.label(batch, "ada", "extraction")
     world.take(batch, "ada")
 
-    assert consenting.withdraw(project=world.project, person=world.ada, now=NOON) == 1
+    assert quality_consent.withdraw(project=world.project, person=world.ada, now=NOON) == 1
 
     states = Assignment.objects.filter(person=world.ada).values_list("state", flat=True)
     assert sorted(states) == ["returned", "submitted"]
@@ -114,13 +123,13 @@ def test_taking_consent_back_gives_the_items_on_the_desk_to_others(world: World)
             reverse("consent", args=["films"]), {"action": "withdraw", "confirmed": "yes"}, follow=True
         )
     )
-    consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
     assert world.take(batch, "ada") is not None
 
 
 def test_the_consent_page_says_what_can_be_erased_and_what_stays(world: World) -> None:
-    consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
-    consenting.agree(project=world.project, person=world.ada, number=1, now=NOON)
+    quality_consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+    quality_consent.agree(project=world.project, person=world.ada, number=1, now=NOON)
 
     page = client_of(world.ada).get(reverse("consent", args=["films"]))
 
@@ -131,22 +140,22 @@ def test_the_consent_page_says_what_can_be_erased_and_what_stays(world: World) -
 
 
 def test_a_new_version_after_nobody_was_asked_keeps_counting(world: World) -> None:
-    consenting.write(project=world.project, text="One.", by=world.mara, now=NOON)
-    consenting.stop(project=world.project, by=world.mara, now=NOON)
-    assert consenting.current(world.project) is None
+    quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON)
+    quality_consent.stop(project=world.project, by=world.mara, now=NOON)
+    assert quality_consent.current(world.project) is None
 
-    assert consenting.write(project=world.project, text="One.", by=world.mara, now=NOON).number == 2
+    assert quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON).number == 2
 
 
 def test_managers_see_how_many_agreed_to_which_version_in_one_statement(world: World) -> None:
-    consenting.write(project=world.project, text="One.", by=world.mara, now=NOON)
+    quality_consent.write(project=world.project, text="One.", by=world.mara, now=NOON)
     for who in (world.ada, world.bo):
-        consenting.agree(project=world.project, person=who, number=1, now=NOON)
-    consenting.withdraw(project=world.project, person=world.bo, now=NOON)
-    consenting.write(project=world.project, text="Two.", by=world.mara, now=NOON)
+        quality_consent.agree(project=world.project, person=who, number=1, now=NOON)
+    quality_consent.withdraw(project=world.project, person=world.bo, now=NOON)
+    quality_consent.write(project=world.project, text="Two.", by=world.mara, now=NOON)
 
     with CaptureQueriesContext(connection) as seen:
-        found = consenting.versions(world.project)
+        found = quality_consent.versions(world.project)
 
     assert len(seen) == 1
     assert [(one.text.number, one.given, one.withdrawn) for one in found] == [(2, 0, 0), (1, 1, 1)]
@@ -155,11 +164,11 @@ def test_managers_see_how_many_agreed_to_which_version_in_one_statement(world: W
 @pytest.mark.parametrize("text", ["", " \r\n ", "x" * 200_001])
 def test_a_consent_text_says_something(world: World, text: str) -> None:
     with pytest.raises(Refused):
-        consenting.write(project=world.project, text=text, by=world.mara, now=NOON)
+        quality_consent.write(project=world.project, text=text, by=world.mara, now=NOON)
 
 
 def test_html_in_a_consent_text_is_text(world: World) -> None:
-    consenting.write(project=world.project, text="<script>alert(1)</script>", by=world.mara, now=NOON)
+    quality_consent.write(project=world.project, text="<script>alert(1)</script>", by=world.mara, now=NOON)
 
     page = said(client_of(world.ada).get(reverse("consent", args=["films"])))
 
@@ -173,7 +182,7 @@ GUIDELINES = "# Types\n\nExtraction is looking up.\nReasoning is counting.\n\nTh
 
 
 def revise(world: World, text: str) -> Guidelines:
-    return guidance.revise(
+    return guidelines.revise(
         project=world.project, task=task_type("question_type"), text=text, person=world.mara, now=NOON
     )
 
@@ -181,7 +190,7 @@ def revise(world: World, text: str) -> Guidelines:
 def test_guidelines_are_confirmed_and_again_after_a_change_with_what_changed(world: World) -> None:
     batch = world.batch()
     revise(world, GUIDELINES)
-    guidance.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
     client = client_of(world.ada)
     annotate = reverse("annotate", args=[batch.public_id])
     sent = client.get(annotate)
@@ -213,17 +222,17 @@ def test_nobody_is_asked_to_confirm_where_the_project_does_not_ask(world: World)
 def test_frozen_guidelines_are_not_rewritten_by_accident(world: World) -> None:
     newest = revise(world, GUIDELINES)
     for _ in range(2):
-        guidance.freeze(guidelines=newest, frozen=True, by=world.mara, now=NOON)
+        guidelines.freeze(guidelines=newest, frozen=True, by=world.mara, now=NOON)
     assert Event.objects.filter(thing="guidelines", after="frozen").count() == 1
 
     with pytest.raises(Refused, match="Version 2 is frozen"):
         revise(world, "Other words.\n")
     assert revise(world, GUIDELINES) == newest  # nothing changes, nothing is refused
-    guidance.freeze(guidelines=newest, frozen=False, by=world.mara, now=NOON)
+    guidelines.freeze(guidelines=newest, frozen=False, by=world.mara, now=NOON)
 
     assert revise(world, "Other words.\n").number == 3
     with pytest.raises(Refused, match="Only the current version"):
-        guidance.freeze(guidelines=newest, frozen=True, by=world.mara, now=NOON)
+        guidelines.freeze(guidelines=newest, frozen=True, by=world.mara, now=NOON)
 
 
 def test_each_version_says_what_was_made_under_it_in_three_statements(world: World) -> None:
@@ -232,10 +241,10 @@ def test_each_version_says_what_was_made_under_it_in_three_statements(world: Wor
     second = revise(world, GUIDELINES)
     for who in ("ada", "bo"):
         world.label(batch, who, "extraction")
-        guidance.confirm(guidelines=second, person=world.people[who], now=NOON)
+        guidelines.confirm(guidelines=second, person=world.people[who], now=NOON)
 
     with CaptureQueriesContext(connection) as seen:
-        found = guidance.versions(world.project, "question_type")
+        found = guidelines.versions(world.project, "question_type")
 
     assert len(seen) == 3
     assert [(one.guidelines.number, one.annotations, one.readers) for one in found] == [(2, 2, 2), (1, 1, 0)]
@@ -244,8 +253,8 @@ def test_each_version_says_what_was_made_under_it_in_three_statements(world: Wor
 def test_a_manager_is_told_what_a_new_version_does_before_writing_it(world: World) -> None:
     batch = world.batch()
     world.label(batch, "ada", "extraction")
-    guidance.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
-    guidance.confirm(guidelines=Guidelines.objects.get(), person=world.bo, now=NOON)
+    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.confirm(guidelines=Guidelines.objects.get(), person=world.bo, now=NOON)
 
     page = said(client_of(world.mara).get(reverse("guidelines", args=["films", "question_type"]) + "?edit"))
 
@@ -254,7 +263,7 @@ def test_a_manager_is_told_what_a_new_version_does_before_writing_it(world: Worl
 
 
 def test_a_change_of_a_word_shows_the_word() -> None:
-    found = guidance.changes("Count the rows.\nStay calm.\n", "Count the columns.\nStay calm.\n")
+    found = guidelines.changes("Count the rows.\nStay calm.\n", "Count the columns.\nStay calm.\n")
 
     changed = next(line for line in found if line.what == "changed")
     assert [(words.text, words.what) for words in changed.words] == [
@@ -267,7 +276,7 @@ def test_a_change_of_a_word_shows_the_word() -> None:
 
 def test_lines_that_stayed_are_left_out_but_for_one_around_a_change() -> None:
     before = "".join(f"Line {number}.\n" for number in range(20))
-    found = guidance.changes(before, before.replace("Line 10.", "Something else altogether"))
+    found = guidelines.changes(before, before.replace("Line 10.", "Something else altogether"))
 
     assert [line.what for line in found] == ["gap", "same", "removed", "added", "same", "gap"]
 
@@ -279,7 +288,7 @@ lines = st.lists(
 
 @given(lines, lines)
 def test_a_comparison_gives_both_texts_back(before: list[str], after: list[str]) -> None:
-    found = guidance.changes("\n".join(before), "\n".join(after))
+    found = guidelines.changes("\n".join(before), "\n".join(after))
 
     def one_side(without: str, whole: str) -> list[str]:
         sides = []
@@ -308,7 +317,7 @@ def _is_part(some: list[str], whole: list[str]) -> bool:
 
 def practise(client: Client, number: int, right: bool, variant: str = "") -> Any:
     task = task_type("question_type")
-    exercise = practising.exercises(task)[number - 1]
+    exercise = practice.exercises(task)[number - 1]
     label = exercise.expected.label
     wrong = next(one for one in ("extraction", "reasoning", "neither") if one != label)
     named = {"type": task.key, "variant": "", "version": task.version, "base": exercise.item.base}
@@ -323,7 +332,7 @@ def test_who_went_through_the_whole_set_may_begin_and_first_goes_count(world: Wo
     batch = world.batch()
     must(batch, must_practise=True)
     client = client_of(world.ada)
-    total = len(practising.exercises(task_type("question_type")))
+    total = len(practice.exercises(task_type("question_type")))
     sent = client.get(reverse("annotate", args=[batch.public_id]))
     assert "/practice/question_type/" in sent["Location"]
 
@@ -337,14 +346,14 @@ def test_who_went_through_the_whole_set_may_begin_and_first_goes_count(world: Wo
     done = PracticeDone.objects.get()
     assert (done.person, done.right, done.judged) == (world.ada, total - 1, total)
     assert client.get(reverse("annotate", args=[batch.public_id])).status_code == 200
-    assert gates.shut(batch=batch, person=world.bo, now=NOON) is not None
+    assert entry_requirements.shut(batch=batch, person=world.bo, now=NOON) is not None
 
 
 def test_practice_that_nobody_asks_for_leaves_nothing_behind(world: World) -> None:
     world.batch()
     client = client_of(world.ada)
     before = rows()
-    for number in range(1, 1 + len(practising.exercises(task_type("question_type")))):
+    for number in range(1, 1 + len(practice.exercises(task_type("question_type")))):
         assert practise(client, number, right=True).status_code == 200
 
     assert rows() == before
@@ -355,7 +364,7 @@ def test_only_the_first_go_at_an_exercise_counts(goes: list[tuple[int, bool | No
     kept = ""
     first: dict[int, bool | None] = {}
     for number, right in goes:
-        kept = practising.went(kept, number, right, 4)
+        kept = practice.went(kept, number, right, 4)
         first.setdefault(number, right)
 
     letters = {True: "r", False: "w", None: "u"}
@@ -363,8 +372,8 @@ def test_only_the_first_go_at_an_exercise_counts(goes: list[tuple[int, bool | No
 
 
 def test_a_session_of_another_practice_set_is_begun_anew() -> None:
-    assert practising.went("rr", 1, False, 3) == "w--"
-    assert practising.went("r<x", 2, True, 3) == "-r-"
+    assert practice.went("rr", 1, False, 3) == "w--"
+    assert practice.went("r<x", 2, True, 3) == "-r-"
 
 
 # -- questions --------------------------------------------------------------------------------------
@@ -406,7 +415,7 @@ def test_asking_twice_is_asking_once_and_the_item_stays(world: World) -> None:
     batch = world.batch()
     assignment = world.take(batch, "ada")
     for _ in range(2):
-        inquiring.ask(
+        annotator_questions.ask(
             project=world.project, person=world.ada, text="Why?\r\n", assignment=assignment, now=NOON
         )
 
@@ -416,27 +425,29 @@ def test_asking_twice_is_asking_once_and_the_item_stays(world: World) -> None:
 
 def test_open_questions_come_first_the_oldest_on_top(world: World) -> None:
     made = [
-        inquiring.ask(project=world.project, person=world.ada, text=text, now=NOON)
+        annotator_questions.ask(project=world.project, person=world.ada, text=text, now=NOON)
         for text in ("a", "b", "c")
     ]
-    inquiring.answer(inquiry=made[0], text="yes", by=world.mara, now=NOON)
+    annotator_questions.answer(inquiry=made[0], text="yes", by=world.mara, now=NOON)
 
-    found = inquiring.readable(world.project, world.mara, answers=True)
+    found = annotator_questions.readable(world.project, world.mara, answers=True)
 
     assert [one.text for one in found] == ["b", "c", "a"]
-    assert inquiring.open_count(world.project) == 2
+    assert annotator_questions.open_count(world.project) == 2
 
 
 def test_a_changed_answer_says_so_and_the_log_holds_what_it_was(world: World) -> None:
-    asked = inquiring.ask(project=world.project, person=world.ada, text="Do totals count?", now=NOON)
-    inquiring.answer(inquiry=asked, text="Yes.", by=world.mara, now=NOON)
+    asked = annotator_questions.ask(
+        project=world.project, person=world.ada, text="Do totals count?", now=NOON
+    )
+    annotator_questions.answer(inquiry=asked, text="Yes.", by=world.mara, now=NOON)
     page = client_of(world.ada).get(reverse("inquiries", args=["films"]))
     assert "<strong>changed</strong>" not in said(page)
-    seen = inquiring.readable(world.project, world.ada, answers=False).values_list(  # type: ignore[misc]
+    seen = annotator_questions.readable(world.project, world.ada, answers=False).values_list(  # type: ignore[misc]
         "answered_again", flat=True
     )
     once = seen.get()
-    inquiring.answer(inquiry=asked, text="No.", by=world.mara, now=NOON)
+    annotator_questions.answer(inquiry=asked, text="No.", by=world.mara, now=NOON)
     twice = seen.all().get()
 
     assert (once, twice) == (False, True)
@@ -450,7 +461,7 @@ def test_a_changed_answer_says_so_and_the_log_holds_what_it_was(world: World) ->
 
 
 def test_only_managers_answer(world: World) -> None:
-    inquiry = inquiring.ask(project=world.project, person=world.ada, text="Why?", now=NOON)
+    inquiry = annotator_questions.ask(project=world.project, person=world.ada, text="Why?", now=NOON)
     address = reverse("inquiries", args=["films"])
 
     for who in (world.ada, world.rea):
@@ -475,7 +486,7 @@ def test_a_question_is_asked_from_the_page_without_scripts_too(world: World) -> 
 @pytest.mark.parametrize("text", ["", " \n", "x" * 2001, "a\0b"])
 def test_a_question_says_something_that_can_be_kept(world: World, text: str) -> None:
     with pytest.raises(Refused):
-        inquiring.ask(project=world.project, person=world.ada, text=text, now=NOON)
+        annotator_questions.ask(project=world.project, person=world.ada, text=text, now=NOON)
 
 
 # -- calibration ------------------------------------------------------------------------------------
@@ -492,17 +503,17 @@ def round_of(world: World) -> Batch:
 
 
 def test_everybody_gets_the_same_items_and_nothing_is_decided(world: World, round_of: Batch) -> None:
-    adjudicating.resolve_batch(batch=round_of, now=NOON)
+    adjudication.resolve_batch(batch=round_of, now=NOON)
 
     assert {item.submitted_count for item in Item.objects.filter(batch=round_of)} == {3}
     assert not Decision.objects.exists()
 
 
 def test_disagreements_come_first_and_name_who_said_other_than_most(world: World, round_of: Batch) -> None:
-    items = list(calibrating.answered(round_of))
-    calibrating.side_by_side(round_of, items[:1])
+    items = list(calibration.answered(round_of))
+    calibration.side_by_side(round_of, items[:1])
     with CaptureQueriesContext(connection) as seen:
-        found = calibrating.side_by_side(round_of, items)
+        found = calibration.side_by_side(round_of, items)
 
     assert len(seen) == 3
     assert [one.differ for one in found] == [True, True, False, False]
@@ -587,7 +598,7 @@ def test_edits_that_differ_come_first_and_are_counted_and_edits_that_come_to_the
             data = {"unanswerable": False, "operations": by_way_of, "answers": [new], "reason": ""}
             world.answer(taken, data)
 
-    found = calibrating.side_by_side(batch, list(calibrating.answered(batch)))
+    found = calibration.side_by_side(batch, list(calibration.answered(batch)))
     page = said(client_of(world.mara).get(reverse("calibration", args=[batch.public_id])))
 
     assert [one.differ for one in found] == [True, False, False, False]
@@ -615,11 +626,11 @@ def test_a_pilot_is_set_aside_with_a_reason_and_counts_again(world: World) -> No
     batch = world.batch(size=1, overlap=1)
     world.label(batch, "ada", "extraction")
     with pytest.raises(Refused, match="Close it first"):
-        calibrating.set_aside(batch=batch, because="unclear", by=world.mara, now=NOON)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+        calibration.set_aside(batch=batch, because="unclear", by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
     with pytest.raises(Refused, match="Enter a reason"):
-        calibrating.set_aside(batch=batch, because="  ", by=world.mara, now=NOON)
+        calibration.set_aside(batch=batch, because="  ", by=world.mara, now=NOON)
 
     page = PlainPage(client_of(world.mara), reverse("calibration", args=[batch.public_id]))
     fill(page.named("because"), "kappa was 0.53: the instruction was unclear")
@@ -652,7 +663,7 @@ def test_trying_a_batch_leaves_no_trace(world: World) -> None:
 
     number, seen = 1, []
     while number:
-        tried = trying.at(batch, number)
+        tried = batch_preview.at(batch, number)
         assert tried is not None
         seen.append(tried.item.pk)
         task = batch.task()
@@ -673,7 +684,7 @@ def test_trying_a_batch_leaves_no_trace(world: World) -> None:
 
 def test_what_is_tried_is_what_annotators_get(world: World) -> None:
     batch = world.batch(overlap=1)
-    tried = trying.at(batch, 1)
+    tried = batch_preview.at(batch, 1)
     assert tried is not None
     assignment = world.take(batch, "ada")
     assert assignment is not None
@@ -692,16 +703,16 @@ def test_a_response_that_does_not_hold_is_told_and_a_known_one_compared(world: W
         by=world.mara,
         now=NOON,
     )
-    tried = trying.at(batch, 1)
+    tried = batch_preview.at(batch, 1)
     assert tried is not None
     task = batch.task()
     named = {"type": task.key, "variant": "", "version": task.version, "base": tried.plain.base}
 
-    assert trying.judge(tried, {**named, "data": {"label": "perhaps"}}).problems
-    assert trying.judge(tried, "nothing").problems
-    wrong = trying.judge(tried, {**named, "data": {"label": "extraction"}})
+    assert batch_preview.judge(tried, {**named, "data": {"label": "perhaps"}}).problems
+    assert batch_preview.judge(tried, "nothing").problems
+    wrong = batch_preview.judge(tried, {**named, "data": {"label": "extraction"}})
     assert (wrong.right, wrong.why) == (False, "It counts.")
-    assert trying.judge(tried, {**named, "data": {"label": "reasoning"}}).right is True
+    assert batch_preview.judge(tried, {**named, "data": {"label": "reasoning"}}).right is True
 
 
 def test_who_annotates_does_not_try(world: World) -> None:
@@ -866,7 +877,7 @@ def test_a_batch_asks_for_a_qualification_and_the_manager_lets_somebody_in(world
     test = world.batch(name="Entry test", size=2, purpose="qualification", pass_percent=80, open=False)
     for item in test.items.select_related("example"):
         gold.mark(batch=test, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
-    assigning.open_batch(batch=test, by=world.mara, now=NOON)
+    batches.open_batch(batch=test, by=world.mara, now=NOON)
     batch = world.batch(name="Labels")
     mara = client_of(world.mara)
     mara.post(
@@ -911,7 +922,7 @@ def test_a_kind_without_practice_set_cannot_ask_for_it(world: World, monkeypatch
 
     assert "has no practice set" in said(answer)
     must(batch, must_practise=True)  # by a study file, say: nobody can be sent to a set that is not there
-    assert gates.shut(batch=batch, person=world.ada, now=NOON) is None
+    assert entry_requirements.shut(batch=batch, person=world.ada, now=NOON) is None
 
 
 def test_the_annotate_page_offers_a_question_and_its_own_draft_is_untouched(world: World) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.help import fooling
+from annotation.assistance import fooling_rates
 from annotation.models import Try
 from predictor.listing import _resting
 from tests.annotation.cast import NOON, World, make_world
@@ -56,8 +56,8 @@ def test_each_state_has_a_column_of_its_own(world: World, llm: Endpoint) -> None
     assert set(Try.objects.exclude(error="").values_list("original__state", flat=True)) == set(
         STATES.values()
     )
-    looked, _ = fooling.of_project(world.project, world.rea)
-    (line,) = fooling.lines(looked, ["model"])
+    looked, _ = fooling_rates.of_project(world.project, world.rea)
+    (line,) = fooling_rates.lines(looked, ["model"])
     assert (line.submitted, line.judged) == (5, 1)
     assert line.states == dict.fromkeys(STATES.values(), 1)
     rea = Client()
@@ -68,8 +68,8 @@ def test_each_state_has_a_column_of_its_own(world: World, llm: Endpoint) -> None
     assert "Rejected by the endpoint" not in page, "no column without a number"
     text = rea.get("/projects/films/fooling/?as=csv").content.decode()
     rows = list(csv.DictReader(io.StringIO(text)))
-    sums = {state: sum(int(row[state]) for row in rows) for state in fooling.STATES}
-    assert sums == {state: int(state in line.states) for state in fooling.STATES}
+    sums = {state: sum(int(row[state]) for row in rows) for state in fooling_rates.STATES}
+    assert sums == {state: int(state in line.states) for state in fooling_rates.STATES}
 
 
 def test_tries_of_older_releases_without_a_state_are_counted(world: World, llm: Endpoint) -> None:
@@ -84,5 +84,5 @@ def test_tries_of_older_releases_without_a_state_are_counted(world: World, llm: 
         ("small@0123", None, "too_large"),
     ):
         Try.objects.filter(pk=row.pk).update(model=model, original=original)
-        looked, _ = fooling.of_project(world.project, world.rea)
+        looked, _ = fooling_rates.of_project(world.project, world.rea)
         assert [one.state for one in looked] == [state]

@@ -18,15 +18,16 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import jobs
-from annotation.journeys import defining, importing, releasing, restoring, setting_up
+from annotation.background import jobs
+from annotation.imports import example_import, mapping_file, response_import
+from annotation.imports.response_preview import Preview
 from annotation.management.commands._escaping import BaseCommand
 from annotation.models import Annotation, Assignment, Batch, Event, Example, Job, Person, Source
-from annotation.refusals import Refused
-from annotation.studying import study
-from annotation.studying.yaml_file import StudyError
-from annotation.transfer import mapping_file, responses
-from annotation.transfer.preview import Preview
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, restoration
+from annotation.study_file import schema
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import projects, task_types
 from tableqa.readers import READERS
 from tableqa.readers.interface import Credit, ReaderError
 from tableqa.readers.responses import TOOLS
@@ -49,8 +50,10 @@ def records(folder: Path, *lines: dict[str, Any], name: str = "dev.jsonl") -> Pa
     return path
 
 
-def examples_in(world: World, path: Path, reader: str = "own", **options: Any) -> importing.Imported:
-    return importing.import_examples(project=world.project, reader=reader, path=path, now=NOON, **options)
+def examples_in(world: World, path: Path, reader: str = "own", **options: Any) -> example_import.Imported:
+    return example_import.import_examples(
+        project=world.project, reader=reader, path=path, now=NOON, **options
+    )
 
 
 def said(command: str, *arguments: Any) -> str:
@@ -329,7 +332,7 @@ def test_a_response_that_cannot_be_stored_is_shown_escaped_and_listed(
         assert f"the response contains {reason}" in shown
         assert "\\ud83d" in shown or "\\u0000" in shown
     with pytest.raises(Refused, match=reason):
-        _responses(world, path, responses.write)
+        _responses(world, path, response_import.write)
     assert not Assignment.objects.exists()
 
 
@@ -341,7 +344,7 @@ def test_ids_and_people_of_a_tool_that_cannot_be_stored_are_refused(
     path = label_studio(tmp_path, task(1, {**annotation("x@y.z", label), name: "a\0"}))
 
     with pytest.raises(Refused, match="the response contains a NUL character"):
-        _responses(world, path, responses.write)
+        _responses(world, path, response_import.write)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +354,7 @@ def test_a_time_that_no_response_has_is_that_of_the_import(world: World, tmp_pat
     label = choice("label", "extraction")
     path = label_studio(tmp_path, task(1, {**annotation(1, label), "created_at": at}))
 
-    done = _responses(world, path, responses.write)
+    done = _responses(world, path, response_import.write)
 
     assert done.summary.without_time == 1
     assert Annotation.objects.get().made_at == NOON
@@ -373,7 +376,7 @@ def test_options_of_a_tool_that_differ_in_the_encoding_of_an_accent_are_one(
     given = [annotation(1, choice("kind", "caf\u00e9")), annotation(2, choice("kind", "cafe\u0301"))]
     path = label_studio(tmp_path, task(1, *given))
 
-    done = _responses(world, path, responses.write)
+    done = _responses(world, path, response_import.write)
 
     assert done.summary.columns["kind"].values == {"caf\u00e9": 2}
     assert [(row.response or {})["data"] for row in Annotation.objects.all()] == [{"kind": "caf\u00e9"}] * 2
@@ -386,16 +389,16 @@ def test_a_release_with_a_text_that_cannot_be_stored_is_not_restored(world: Worl
     batch = world.batch(overlap=1)
     labels.write(batch=batch, text="example,annotator,label\nnu-2,Xi,extraction\n", by=None, now=NOON)
     folder = tmp_path / "v1"
-    releasing.make_release(
+    creation.make_release(
         project=world.project, now=NOON, out=folder, name="v1", format="askew", by=None, allow_simulated=True
     )
     _change(folder, "sources.jsonl", '"question":"', '"question":"\\u0000')
     with undone():
         manager = Person.objects.create_person("Mia", "mia@example.org")
-        project = setting_up.create_project(slug="again", name="Again", manager=manager, now=NOON)
+        project = projects.create_project(slug="again", name="Again", manager=manager, now=NOON)
 
         with pytest.raises(Refused, match=r"does not verify.*contains a NUL character"):
-            restoring.restore(project=project, folder=folder, by=None, now=NOON)
+            restoration.restore(project=project, folder=folder, by=None, now=NOON)
 
         assert not project.sources.exists()
 
@@ -405,7 +408,7 @@ def test_a_definition_or_study_with_a_value_that_cannot_be_stored_is_refused(
     world: World, value: Any
 ) -> None:
     with pytest.raises(Refused, match="which cannot be saved"):
-        defining.define(
+        task_types.define(
             project=world.project,
             name="x",
             data={**DEFINITION, "extra": {"a": [value]}},
@@ -414,7 +417,7 @@ def test_a_definition_or_study_with_a_value_that_cannot_be_stored_is_refused(
         )
     spelled = "1.0e999" if isinstance(value, float) else json.dumps(value)
     with pytest.raises(StudyError) as wrong:
-        study.parse(f"askew: 1\nproject: {{name: {spelled}}}\nx{spelled}: {spelled}\n")
+        schema.parse(f"askew: 1\nproject: {{name: {spelled}}}\nx{spelled}: {spelled}\n")
     str(wrong.value).encode()
 
 

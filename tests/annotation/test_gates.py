@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import annotating
 from annotation.models import (
     Assignment,
     Batch,
@@ -24,7 +23,8 @@ from annotation.models import (
     Qualification,
     Reading,
 )
-from annotation.work import availability, gates, queue
+from annotation.queue import availability, entry_requirements, reservations
+from annotation.workflow import assignments
 from tests.annotation.cast import NOON, World
 
 
@@ -35,13 +35,13 @@ def ask(thing: Batch | Project, **what: Any) -> None:
 
 
 def code(batch: Batch, person: Person, now: datetime = NOON, holding: int = 0) -> str | None:
-    gate = gates.shut(batch=batch, person=person, now=now, holding=holding)
+    gate = entry_requirements.shut(batch=batch, person=person, now=now, holding=holding)
     return None if gate is None else gate.code
 
 
 def statements(batch: Batch, person: Person) -> int:
     with CaptureQueriesContext(connection) as seen:
-        gates.shut(batch=batch, person=person, now=NOON)
+        entry_requirements.shut(batch=batch, person=person, now=NOON)
     return len(seen)
 
 
@@ -79,7 +79,7 @@ def test_whoever_is_asked_again_is_not_told_that_an_item_is_the_first(world: Wor
     ConsentText.objects.create(project=world.project, number=1, text="We keep your labels.", made_at=NOON)
     ask(batch.project, consent_number=1)
 
-    gate = gates.shut(batch=batch, person=world.ada, now=NOON)
+    gate = entry_requirements.shut(batch=batch, person=world.ada, now=NOON)
 
     assert gate is not None
     assert gate.message == "Before your next item, read and accept the consent text of Films."
@@ -154,7 +154,7 @@ def test_a_qualification_says_what_is_asked_and_what_was_reached(world: World) -
     ask(test, purpose="qualification", pass_percent=80)
     ask(batch, requires=test)
 
-    before = gates.shut(batch=batch, person=world.ada, now=NOON)
+    before = entry_requirements.shut(batch=batch, person=world.ada, now=NOON)
     assert before
     assert before.code == "not_qualified"
     assert "“Entry test”" in before.message
@@ -168,7 +168,7 @@ def test_a_qualification_says_what_is_asked_and_what_was_reached(world: World) -
     assert availability.left_for(world.ada, [batch.pk]) == {batch.pk: 0}, (
         "no list offers what nobody hands out"
     )
-    after = gates.shut(batch=batch, person=world.ada, now=NOON)
+    after = entry_requirements.shut(batch=batch, person=world.ada, now=NOON)
     assert after
     assert after.code == "not_qualified"
     assert "70 % (7 of 10)" in after.message
@@ -201,7 +201,7 @@ def test_an_item_that_is_withdrawn_or_skipped_does_not_count(world: World) -> No
     ask(batch, caps={"items_per_day": 1})
     held = world.take(batch, "ada")
     assert held is not None
-    queue.give_back(held, state=Assignment.State.SKIPPED, reason="odd", now=NOON, actor=world.ada)
+    reservations.give_back(held, state=Assignment.State.SKIPPED, reason="odd", now=NOON, actor=world.ada)
 
     assert code(batch, world.ada) is None
 
@@ -225,7 +225,7 @@ def test_a_day_of_the_project_is_over_in_all_its_batches(world: World) -> None:
     second.project = world.project
     world.label(first, "ada", "extraction")
 
-    gate = gates.shut(batch=second, person=world.ada, now=NOON)
+    gate = entry_requirements.shut(batch=second, person=world.ada, now=NOON)
 
     assert gate
     assert gate.code == "cap_reached"
@@ -260,11 +260,11 @@ def test_an_item_of_yesterday_that_is_changed_today_takes_nothing_of_todays_item
     world.answer(world.reload(held), {"label": "extraction"}, now=NOON - timedelta(days=1))
     said = world.reload(held).annotation
     assert said is not None
-    annotating.undo(annotation=said, now=NOON)
+    assignments.undo(annotation=said, now=NOON)
     world.answer(world.reload(held), {"label": "reasoning"}, now=NOON + timedelta(minutes=1))
 
     assert code(batch, world.ada) is None
-    facts = gates.facts(batch=batch, person=world.ada, now=NOON)
+    facts = entry_requirements.facts(batch=batch, person=world.ada, now=NOON)
     assert facts.items_today == 0
     assert facts.hours_today < 0.1
 
@@ -288,8 +288,10 @@ def test_the_first_gate_that_is_shut_is_the_one_that_is_told(
         requires=test,
         caps={"items": limit},
     )
-    reached = gates.Reached(4, 5, passed=True) if open[3] else None
-    found = gates.decide(batch, gates.Facts(open[0], open[1], open[2], reached, items=items), holding=0)
+    reached = entry_requirements.Reached(4, 5, passed=True) if open[3] else None
+    found = entry_requirements.decide(
+        batch, entry_requirements.Facts(open[0], open[1], open[2], reached, items=items), holding=0
+    )
 
     shut = [not one for one in open[:4]] + [items >= limit]
     wanted = next((name for name, is_shut in zip(ORDER, shut, strict=True) if is_shut), None)
@@ -300,19 +302,19 @@ def test_the_first_gate_that_is_shut_is_the_one_that_is_told(
 def test_a_share_that_reads_as_enough_is_enough(score: tuple[int, int], asked: int) -> None:
     right, judged = score
 
-    assert (gates.percent(gates.Reached(right, judged, passed=False)) >= asked) == (
+    assert (entry_requirements.percent(entry_requirements.Reached(right, judged, passed=False)) >= asked) == (
         100 * right >= asked * judged
     )
 
 
 def test_nothing_judged_is_nothing_reached() -> None:
-    assert gates.percent(gates.Reached(0, 0, passed=False)) == 0
+    assert entry_requirements.percent(entry_requirements.Reached(0, 0, passed=False)) == 0
 
 
 @pytest.mark.parametrize("closed", [None, NOON])
 def test_a_closed_batch_is_not_called_paused(closed: datetime | None) -> None:
     batch = Batch(name="Labels", project=Project(slug="films"), paused_at=NOON, closed_at=closed)
 
-    gate = gates.decide(batch, gates.Facts())
+    gate = entry_requirements.decide(batch, entry_requirements.Facts())
 
     assert (gate is None) == (closed is not None)

@@ -14,10 +14,10 @@ import pytest
 from django.core import signing
 from django.db.backends.utils import CursorWrapper
 
-from annotation.api import gateway as gateways
-from annotation.help import predicting, tickets
-from annotation.journeys import setting_up
+from annotation.assistance import model_in_the_loop, tickets
 from annotation.models import Assignment, Try
+from annotation.web.api import gateway as gateways
+from annotation.workflow import projects
 from predictor import client, observing
 from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.annotation.test_api import program
@@ -179,7 +179,7 @@ class TestATicket:
         mine = take(world, a_batch(world), film="Alien")
         ticket = a_ticket(world, mine)
         membership = world.project.memberships.get(person=world.ada)
-        setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
+        projects.remove_member(membership=membership, by=world.mara, now=NOON)
         assert ask(body(mine), ticket).json()["code"] == "no_member"
         type(world.ada).objects.filter(pk=world.ada.pk).update(session_epoch=9)
         assert ask(body(mine), ticket).status_code == 404
@@ -258,7 +258,7 @@ def test_a_fault_of_ours_is_a_problem_document_that_tells_nothing(
 ) -> None:
     mine = take(world, a_batch(world), film="Alien")
     ticket = a_ticket(world, mine)
-    monkeypatch.setattr(predicting, "prepare", lambda **more: 1 / 0)
+    monkeypatch.setattr(model_in_the_loop, "prepare", lambda **more: 1 / 0)
     reply = ask(body(mine), ticket)
     assert (reply.status_code, reply.json()["code"]) == (500, "internal_error")
     assert "division" not in reply.text
@@ -277,7 +277,7 @@ def test_whatever_the_model_does_is_a_state(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if mood == "hung":
-        monkeypatch.setattr(predicting, "live_seconds", lambda entry: 0.4)
+        monkeypatch.setattr(model_in_the_loop, "live_seconds", lambda entry: 0.4)
     mine = take(world, a_batch(world), film="Alien")
     server.mood = mood
     if mood == "killed":

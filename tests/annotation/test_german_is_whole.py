@@ -19,7 +19,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from annotation import catalogues
+from annotation.management import catalogues
 from tests.annotation.cast import World
 from tests.annotation.role_table import PAGES, make_things
 from tests.undone import undone

@@ -13,8 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation import doctor
-from annotation.journeys import adjudicating, annotating, assigning, releasing
+from annotation.management import doctor
 from annotation.models import (
     Assignment,
     Batch,
@@ -27,10 +26,11 @@ from annotation.models import (
     Place,
     Qualification,
 )
-from annotation.quality import agreement, calibrating, gold, qualifying
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.work import draws
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report, calibration, gold, qualification
+from annotation.queue import draws
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, batches
 from tasks.contract import Invalid
 from tests.annotation.cast import NOON, World, make_world
 
@@ -132,7 +132,7 @@ def test_gold_that_somebody_had_stays(world: World) -> None:
 
 def test_a_closed_batch_takes_no_gold(world: World) -> None:
     batch = small(world)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
 
     with pytest.raises(Refused, match="is closed"):
@@ -147,7 +147,7 @@ def test_what_was_decided_elsewhere_is_gold_that_its_annotators_never_meet(world
     for _ in range(2):
         for who in ("ada", "bo"):
             world.label(first, who, "reasoning")
-    adjudicating.resolve_batch(batch=first, now=LATER)
+    adjudication.resolve_batch(batch=first, now=LATER)
     batch = world.batch(only=[one.external_id for one in examples(world)[2:]])
 
     made = gold.from_decisions(batch=batch, other=first, size=9, by=world.mara, now=LATER)
@@ -165,7 +165,7 @@ def test_key_and_seed_draw_the_decisions_so_that_nobody_computes_them(tmp_path: 
     first = world.batch(only=[one.external_id for one in examples(world)[:10]], overlap=1)
     for _ in range(10):
         world.label(first, "ada", "extraction")
-    adjudicating.resolve_batch(batch=first, now=LATER)
+    adjudication.resolve_batch(batch=first, now=LATER)
     rest = [one.external_id for one in examples(world)[10:]]
     drawn = []
     for seed, key in ((7, "a"), (7, "a"), (8, "a"), (7, "b")):
@@ -197,7 +197,7 @@ def mixed(db: None, tmp_path: Any) -> tuple[World, Batch]:
     batch = world.batch(only=[one.external_id for one in some[:40]], overlap=1, gold_percent=20, open=False)
     for one in some[40:]:
         mark(world, batch, one, "reasoning")
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
     return world, batch
 
@@ -237,7 +237,7 @@ def test_an_answer_that_is_mended_counts_as_it_stands_unless_people_are_told(
     world, batch = mixed
     wrong = next(one for one in work(world, batch, "ada", 10, "extraction") if one.item.is_gold)
     assert wrong.annotation is not None
-    annotating.undo(annotation=wrong.annotation, now=NOON)
+    assignments.undo(annotation=wrong.annotation, now=NOON)
     world.answer(world.reload(wrong), {"label": "reasoning"}, now=LATER)
 
     assert gold.accuracy(batch)[world.ada.pk].hits == 1
@@ -412,20 +412,20 @@ def test_two_people_meet_gold_at_different_turns_and_in_different_orders(mixed: 
 def test_gold_is_never_decided_and_makes_nothing(mixed: tuple[World, Batch]) -> None:
     world, batch = mixed
     work(world, batch, "ada", 30)
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     batch.refresh_from_db()
-    adjudicating.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
+    adjudication.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
 
     assert Decision.objects.exists()
     assert not Decision.objects.filter(item__is_gold=True).exists()
     assert not Item.objects.filter(is_gold=True, due_at__isnull=False).exists()
-    assert not adjudicating.waiting(batch).filter(is_gold=True).exists()
+    assert not adjudication.waiting(batch).filter(is_gold=True).exists()
     assert list(doctor.findings()) == []
 
 
 def released(world: World, out: Path) -> tuple[str, list[dict[str, Any]]]:
     """Everything that a release of the project says, and its manifest's agreement."""
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name=out.name, format="askew", by=world.rea, now=LATER, out=out
     )
     release_files.verify(out)
@@ -441,7 +441,7 @@ def test_gold_is_in_no_release_and_no_agreement(tmp_path: Any, db: None) -> None
     batch = world.batch(only=[one.external_id for one in some[:12]], gold_percent=25, open=False, overlap=2)
     for one in some[12:]:
         mark(world, batch, one, "reasoning", why="Everybody would see this.")
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
     for who in ("ada", "bo"):
         for turn in range(16):
@@ -450,10 +450,10 @@ def test_gold_is_in_no_release_and_no_agreement(tmp_path: Any, db: None) -> None
                 label = "neither" if assignment.item.is_gold else label
                 world.answer(assignment, {"label": label})
     assert Assignment.objects.filter(item__is_gold=True, state="submitted").count() >= 6
-    live = [figure.to_dict() for figure in agreement.of_batch(batch)]
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    live = [figure.to_dict() for figure in agreement_report.of_batch(batch)]
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     batch.refresh_from_db()
-    adjudicating.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
+    adjudication.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
 
     Item.objects.filter(batch=batch).update(inputs={"suggestions": {"rule": {"label": "reasoning"}}})
 
@@ -492,18 +492,18 @@ def test_qualification_calibration_and_what_is_set_aside_are_in_no_release(tmp_p
         if purpose == "qualification":
             for one in of:
                 mark(world, batch, one)
-        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+        batches.open_batch(batch=batch, by=world.mara, now=NOON)
         for _ in of:
             world.label(batch, "ada", "reasoning")
     pilot = world.batch(name="pilot", only=[one.external_id for one in some[6:]], overlap=1)
     for _ in some[6:]:
         world.label(pilot, "ada", "reasoning")
     for batch in Batch.objects.all():
-        assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+        batches.close_batch(batch=batch, by=world.mara, now=LATER)
         batch.refresh_from_db()
-        adjudicating.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
+        adjudication.resolve_batch(batch=batch, now=LATER + timedelta(hours=1))
     pilot.refresh_from_db()
-    calibrating.set_aside(batch=pilot, because="The instruction was unclear.", by=world.mara, now=LATER)
+    calibration.set_aside(batch=pilot, because="The instruction was unclear.", by=world.mara, now=LATER)
 
     text, said = released(world, tmp_path / "v1")
 
@@ -523,7 +523,7 @@ def entry(world: World) -> Batch:
     batch = world.batch(name="Entry test", purpose="qualification", pass_percent=75, open=False)
     for one in examples(world):
         mark(world, batch, one)
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
     return batch
 
@@ -534,10 +534,10 @@ def answer_all(world: World, batch: Batch, who: str, *labels: str) -> Qualificat
         assignment = world.take(batch, who)
         assert assignment is not None
         if label == "skip":
-            annotating.skip(assignment=assignment, reason="odd", now=NOON)
+            assignments.skip(assignment=assignment, reason="odd", now=NOON)
         else:
             world.answer(assignment, {"label": label})
-        found = qualifying.after_submission(world.reload(assignment), NOON)
+        found = qualification.after_submission(world.reload(assignment), NOON)
     return found
 
 
@@ -563,7 +563,7 @@ def test_everybody_gets_every_item_of_a_qualification_and_nothing_is_decided(
 ) -> None:
     for who in ("ada", "bo", "cy"):
         answer_all(world, entry, who, *["extraction"] * 4)
-    adjudicating.resolve_batch(batch=entry, now=LATER + timedelta(hours=1))
+    adjudication.resolve_batch(batch=entry, now=LATER + timedelta(hours=1))
 
     assert Qualification.objects.filter(passed=True).count() == 3
     assert not Decision.objects.exists()
@@ -575,9 +575,9 @@ def test_what_was_reached_stays_and_no_answer_is_changed_afterwards(world: World
     last = Assignment.objects.filter(person=world.ada, batch=entry).order_by("-pk")[0]
     assert last.annotation is not None
     with pytest.raises(Refused, match="is final"):
-        annotating.undo(annotation=last.annotation, now=LATER)
+        assignments.undo(annotation=last.annotation, now=LATER)
 
-    row = qualifying.after_submission(world.reload(last), LATER)
+    row = qualification.after_submission(world.reload(last), LATER)
 
     assert row is not None
     assert (row.right, row.passed) == (0, False)
@@ -586,17 +586,17 @@ def test_what_was_reached_stays_and_no_answer_is_changed_afterwards(world: World
 def test_the_manager_lets_somebody_in_and_it_says_who(world: World, entry: Batch) -> None:
     answer_all(world, entry, "ada", *["reasoning"] * 4)
 
-    row = qualifying.grant(batch=entry, person=world.ada, by=world.mara, now=LATER)
+    row = qualification.grant(batch=entry, person=world.ada, by=world.mara, now=LATER)
 
     assert (row.right, row.judged, row.passed, row.granted_by) == (0, 4, True, world.mara)
     assert Event.objects.filter(thing="qualification", after="granted", actor=world.mara).count() == 1
-    assert qualifying.grant(batch=entry, person=world.ada, by=world.mara, now=LATER) == row
+    assert qualification.grant(batch=entry, person=world.ada, by=world.mara, now=LATER) == row
     assert Event.objects.filter(thing="qualification", after="granted").count() == 1
 
 
 def test_nobody_from_outside_is_let_in(world: World, entry: Batch) -> None:
     with pytest.raises(Refused, match="not in this project"):
-        qualifying.grant(batch=entry, person=world.zoe, by=world.mara, now=LATER)
+        qualification.grant(batch=entry, person=world.zoe, by=world.mara, now=LATER)
 
 
 def test_other_batches_are_no_qualification_and_cost_nothing(world: World) -> None:
@@ -605,11 +605,11 @@ def test_other_batches_are_no_qualification_and_cost_nothing(world: World) -> No
     assert assignment is not None
 
     with CaptureQueriesContext(connection) as seen:
-        assert qualifying.after_submission(assignment, NOON) is None
+        assert qualification.after_submission(assignment, NOON) is None
 
     assert len(seen) == 0
     with pytest.raises(Refused, match="not a qualification batch"):
-        qualifying.grant(batch=batch, person=world.ada, by=world.mara, now=NOON)
+        qualification.grant(batch=batch, person=world.ada, by=world.mara, now=NOON)
 
 
 def test_a_qualification_batch_with_items_that_nobody_knows_does_not_open(world: World) -> None:
@@ -617,10 +617,10 @@ def test_a_qualification_batch_with_items_that_nobody_knows_does_not_open(world:
     mark(world, batch, examples(world)[0])
 
     with pytest.raises(Refused, match="without a gold answer: 3 of 4"):
-        qualifying.require_ready(batch)
+        qualification.require_ready(batch)
     for one in examples(world)[1:]:
         mark(world, batch, one)
-    qualifying.require_ready(batch)
+    qualification.require_ready(batch)
 
 
 def test_the_standings_name_everybody_in_three_statements(world: World, entry: Batch) -> None:
@@ -628,7 +628,7 @@ def test_the_standings_name_everybody_in_three_statements(world: World, entry: B
     answer_all(world, entry, "bo", "extraction")
 
     with CaptureQueriesContext(connection) as seen:
-        found = qualifying.standings(entry)
+        found = qualification.standings(entry)
 
     assert len(seen) == 3
     assert [(one.person.name, one.done, one.percent) for one in found] == [

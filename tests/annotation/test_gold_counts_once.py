@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation.journeys import annotating, assigning
 from annotation.models import Assignment, Batch, Qualification
-from annotation.quality import gold, qualifying
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.quality import gold
+from annotation.quality import qualification as quality_qualification
+from annotation.workflow import assignments, batches
 from tests.annotation.cast import NOON, World, make_world
 from tests.undone import undone
 
@@ -31,13 +32,13 @@ def qualification(world: World, *, feedback: bool, items: int = ITEMS) -> Batch:
     )
     for item in batch.items.select_related("example"):
         gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
 
 def undo(assignment: Assignment) -> None:
     assert assignment.annotation is not None
-    annotating.undo(annotation=assignment.annotation, now=NOON)
+    assignments.undo(annotation=assignment.annotation, now=NOON)
 
 
 def test_an_answer_that_is_undone_and_skipped_counts_once(world: World) -> None:
@@ -46,7 +47,7 @@ def test_an_answer_that_is_undone_and_skipped_counts_once(world: World) -> None:
     assert first is not None
     world.answer(first, {"label": "reasoning"})
     undo(world.reload(first))
-    annotating.skip(assignment=world.reload(first), reason="odd", now=NOON)
+    assignments.skip(assignment=world.reload(first), reason="odd", now=NOON)
     assert gold.accuracy(batch)[world.ada.pk].n == 1
 
     world.label(batch, "ada", "extraction")
@@ -82,16 +83,16 @@ def _history(world: World, batch: Batch, rng: random.Random, feedback: bool) -> 
         held = world.take(batch, "ada")
         assert held is not None
         if act == "skip":
-            annotating.skip(assignment=held, reason="odd", now=NOON)
+            assignments.skip(assignment=held, reason="odd", now=NOON)
             skipped += held.item_id in first
             last[held.item_id] = False
         elif act == "return":
-            annotating.give_back(assignment=held, now=NOON)
+            assignments.give_back(assignment=held, now=NOON)
         else:
             world.answer(held, {"label": "extraction" if act == "right" else "reasoning"})
             first.setdefault(held.item_id, act == "right")
             last[held.item_id] = act == "right"
-        found = qualifying.reached(batch, world.ada)
+        found = quality_qualification.reached(batch, world.ada)
         assert found.judged <= len(set(first) | set(last))
     verdicts = {**last, **first} if feedback else last
     row = Qualification.objects.get(batch=batch, person=world.ada)

@@ -14,11 +14,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import doctor, jobs, uploads
+from annotation.background import jobs, uploads
+from annotation.management import doctor
 from annotation.models import Batch, Example, Gold, Job, Upload
+from annotation.platform.refusals import Refused
 from annotation.quality import gold, gold_files
-from annotation.refusals import Refused
-from annotation.work import lineage
+from annotation.queue import lineage
 from tableqa.readers.gold_answers import read_gold
 from tableqa.readers.ingestion import Rows
 from tests.annotation.cast import NOON, World

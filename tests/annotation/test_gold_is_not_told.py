@@ -11,11 +11,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Person, Place
-from annotation.refusals import Refused
-from annotation.roles import Role
-from annotation.work import availability, draws, shares, withdrawing
+from annotation.platform.refusals import Refused
+from annotation.queue import allocation, availability, draws, withdrawal
+from annotation.workflow import adjudication, assignments, batches, projects
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark
 
@@ -35,7 +35,7 @@ def mixed(
     )
     for one in some[ordinary:]:
         mark(world, batch, one, "reasoning")
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     batch.refresh_from_db()
     return world, batch
 
@@ -45,7 +45,7 @@ def undone(assignment: Assignment, now: datetime) -> str:
     fresh = Assignment.objects.select_related("annotation").get(pk=assignment.pk)
     assert fresh.annotation is not None
     try:
-        annotating.undo(annotation=fresh.annotation, now=now)
+        assignments.undo(annotation=fresh.annotation, now=now)
     except Refused as refused:
         return f"{refused.code}: {refused.detail}"
     return ""
@@ -70,7 +70,7 @@ def one_of_each(world: World, batch: Batch, who: str = "ada", most: int = 12) ->
 def test_both_can_be_taken_back_within_the_minute(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
-    adjudicating.resolve_due(now=SOON)
+    adjudication.resolve_due(now=SOON)
 
     assert {undone(one, SOON) for one in pair.values()} == {""}
 
@@ -78,7 +78,7 @@ def test_both_can_be_taken_back_within_the_minute(db: None, tmp_path: Path) -> N
 def test_after_the_minute_both_are_refused_in_the_same_words(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     said = {undone(one, LATER) for one in pair.values()}
 
@@ -89,7 +89,7 @@ def test_after_the_minute_both_are_refused_in_the_same_words(db: None, tmp_path:
 def test_while_an_item_waits_for_a_second_person_both_can_be_taken_back(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path, overlap=2)
     pair = one_of_each(world, batch)
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     assert {undone(one, LATER) for one in pair.values()} == {""}
 
@@ -103,14 +103,14 @@ def test_when_all_ordinary_items_are_decided_no_gold_stays_behind_to_be_taken_ba
             if (
                 who == "bo" and taken.item.is_gold
             ):  # so that gold comes to fewer people than ordinary items do
-                annotating.skip(assignment=taken, reason="odd", now=NOON)
+                assignments.skip(assignment=taken, reason="odd", now=NOON)
             else:
                 world.answer(taken, {"label": "reasoning"})
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     hers = list(Assignment.objects.filter(batch=batch, person=world.ada).select_related("batch", "item"))
     assert any(one.item.is_gold for one in hers)
-    assert withdrawing.withdrawable(hers, now=LATER) == set()
+    assert withdrawal.withdrawable(hers, now=LATER) == set()
 
 
 def test_whoever_submits_gold_that_is_complete_already_has_the_minute_too(db: None, tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_whoever_submits_gold_that_is_complete_already_has_the_minute_too(db: No
 def test_in_a_closed_batch_both_are_refused_in_the_same_words(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
-    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
-    adjudicating.resolve_due(now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=SOON)
+    adjudication.resolve_due(now=LATER)
 
     assert len({undone(one, LATER) for one in pair.values()}) == 1
 
@@ -146,12 +146,12 @@ def test_a_page_asks_once_which_submissions_may_be_withdrawn(
     world, batch = mixed(tmp_path)
     pair = one_of_each(world, batch)
     found = list(Assignment.objects.filter(pk__in=[one.pk for one in pair.values()]).select_related("batch"))
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     with django_assert_num_queries(1):
-        assert withdrawing.withdrawable(found, now=SOON) == {pair[True].pk}  # the other is decided by now
+        assert withdrawal.withdrawable(found, now=SOON) == {pair[True].pk}  # the other is decided by now
     with django_assert_num_queries(1):
-        assert withdrawing.withdrawable(found, now=LATER) == set()
+        assert withdrawal.withdrawable(found, now=LATER) == set()
 
 
 # -- what is left -----------------------------------------------------------------------------------
@@ -204,9 +204,9 @@ def rest_is_done_by(world: World, batch: Batch, who: str) -> None:
 def what_comes_too_late_hears(world: World, assignment: Assignment) -> list[Any]:
     """What ping, the way back from My work, and a late submission say."""
     late = world.reload(assignment)
-    said: list[Any] = [late.state, annotating.ping(assignment=late, now=LATER)]
+    said: list[Any] = [late.state, assignments.ping(assignment=late, now=LATER)]
     for act in (
-        lambda: annotating.resume(assignment=late, now=LATER),
+        lambda: assignments.resume(assignment=late, now=LATER),
         lambda: world.answer(late, {"label": "reasoning"}, now=LATER),
     ):
         try:
@@ -226,7 +226,7 @@ def another(world: World, batch: Batch) -> Batch:
     )
     for one in some[ordinary:]:
         mark(world, more, one, "reasoning")
-    assigning.open_batch(batch=more, by=world.mara, now=NOON)
+    batches.open_batch(batch=more, by=world.mara, now=NOON)
     more.refresh_from_db()
     return more
 
@@ -251,7 +251,7 @@ def test_what_was_given_back_can_be_had_again_while_there_is_work_left_whatever_
     world, first = mixed(tmp_path)
     for gold, batch in ((True, first), (False, another(world, first))):
         mine = held_by(world, batch, "ada", gold=gold)
-        annotating.give_back(assignment=mine, now=NOON)
+        assignments.give_back(assignment=mine, now=NOON)
 
         assert what_comes_too_late_hears(world, mine)[2:] == ["", ""]
 
@@ -272,7 +272,7 @@ def test_gold_that_a_manager_takes_off_a_desk_goes_to_nobody(db: None, tmp_path:
     world, batch = mixed(tmp_path)
     mine = held_by(world, batch, "ada", gold=True)
 
-    shares.move(batch=batch, person=world.ada, leases=True, by=world.mara, now=NOON)
+    allocation.move(batch=batch, person=world.ada, leases=True, by=world.mara, now=NOON)
 
     assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
     turns: list[tuple[bool, bool]] = []
@@ -287,11 +287,11 @@ def test_gold_that_a_manager_gives_to_somebody_else_goes_to_nobody(db: None, tmp
     world, batch = mixed(tmp_path)
     mine = held_by(world, batch, "ada", gold=True)
 
-    done = shares.take_back(batch=batch, held=[mine], to=world.bo, by=world.mara, now=NOON)
+    done = allocation.take_back(batch=batch, held=[mine], to=world.bo, by=world.mara, now=NOON)
 
     assert done.returned == 1
     assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk
-    assert shares.kept([batch]) == {}
+    assert allocation.kept([batch]) == {}
 
 
 # -- counts -----------------------------------------------------------------------------------------
@@ -309,9 +309,7 @@ def counts_seen_by(world: World, batch: Batch, person: Person) -> list[str]:
 
 def test_whoever_annotates_and_sees_progress_learns_nothing_from_counts(db: None, tmp_path: Path) -> None:
     world, batch = mixed(tmp_path)
-    setting_up.add_member(
-        project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON
-    )
+    projects.add_member(project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON)
     assert "of 16" in counts_seen_by(world, batch, world.mara)[0]  # whoever does not annotate sees them
     shown = {tuple(counts_seen_by(world, batch, world.ada)[:2])}
     for gold in (False, True):
@@ -328,9 +326,7 @@ def test_whoever_annotates_and_sees_progress_learns_nothing_from_counts(db: None
 def test_a_batch_without_gold_hides_its_counts_from_whoever_annotates_in_it(world: World) -> None:
     """They tell whether the others agreed with them."""
     batch = world.batch()
-    setting_up.add_member(
-        project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON
-    )
+    projects.add_member(project=world.project, person=world.ada, roles=[Role.VIEWER], by=world.mara, now=NOON)
 
     assert f"of {batch.places_count}" not in counts_seen_by(world, batch, world.ada)[0]
     assert f"of {batch.places_count}" in counts_seen_by(world, batch, world.rea)[0]
@@ -380,7 +376,7 @@ def test_a_manager_who_annotates_learns_nothing_from_what_is_said_before_changes
     db: None, tmp_path: Path
 ) -> None:
     world, batch = mixed(tmp_path, ordinary=16, golds=8)
-    setting_up.add_member(
+    projects.add_member(
         project=world.project, person=world.ada, roles=[Role.MANAGER], by=world.mara, now=NOON
     )
     hers, maras = Client(), Client()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from annotation.journeys import adjudicating, assigning, setting_up
+from annotation.access.roles import Role
 from annotation.models import Batch, Event, Person, PinnedExample, Project
-from annotation.quality import examples
-from annotation.roles import Role
-from annotation.studying import standing
-from annotation.studying.planning import Plan
-from annotation.studying.study import parse
+from annotation.quality import guideline_examples
+from annotation.study_file import current_state
+from annotation.study_file.plan import Plan
+from annotation.study_file.schema import parse
+from annotation.workflow import adjudication, batches, projects
 from tests.annotation.cast import NOON, make_world
 from tests.annotation.test_study_files import apply, exported, faults, label, plan_of
 
@@ -48,16 +48,16 @@ def finish(project: Project, by: Person, *labels: str) -> Batch:
     """Ada answers the items of the batch, then it is closed and decided."""
     batch = Batch.objects.get(project=project, name="Types")
     ada = Person.objects.get(name="Ada")
-    setting_up.add_member(project=project, person=ada, roles=[Role.ANNOTATOR], by=None, now=NOON)
+    projects.add_member(project=project, person=ada, roles=[Role.ANNOTATOR], by=None, now=NOON)
     for one in labels:
         label(batch, ada, one)
-    assigning.close_batch(batch=batch, by=by, now=LATER)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    batches.close_batch(batch=batch, by=by, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return Batch.objects.get(pk=batch.pk)
 
 
 def pin(batch: Batch, example: str, by: Person) -> None:
-    examples.pin(item=batch.items.get(example__external_id=example), by=by, now=LATER)
+    guideline_examples.pin(item=batch.items.get(example__external_id=example), by=by, now=LATER)
 
 
 def pinned() -> list[str]:
@@ -78,7 +78,7 @@ def test_guideline_examples_survive_export_plan_and_apply(films: Path, mara: Per
     assert parse(text).batches[0].guideline_examples == parse(exported()).batches[0].guideline_examples
     assert "nu-2" in text.partition("guideline_examples")[2]
     assert not any(
-        "guideline examples" in note for note in standing.of_project(batch.project, now=NOON).notes
+        "guideline examples" in note for note in current_state.of_project(batch.project, now=NOON).notes
     )
     assert plan_of(text, None).does == ()
     PinnedExample.objects.all().delete()
@@ -132,7 +132,7 @@ def test_an_excluded_item_is_left_and_named(films: Path, mara: Person) -> None:
     project = apply(CHOSEN, films, mara).project
     batch = finish(project, mara, "extraction", "reasoning")
     unanswered = batch.items.get(decision__isnull=True)
-    adjudicating.exclude(item=unanswered, by=mara, reason="No answer", before="open", now=LATER)
+    adjudication.exclude(item=unanswered, by=mara, reason="No answer", before="open", now=LATER)
     text = CHOSEN.replace("nu-1, source", f"{unanswered.example.external_id}, source")
 
     left = f"{unanswered.example.external_id!r}: not accepted in the project. Only accepted items are guideline examples."

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from django.utils.translation import gettext, override
 
-from annotation.quality import guidance
+from annotation.quality import guidelines
 from tasks.contract import TaskType, task_types
 
 FLAGS = {
@@ -32,7 +32,7 @@ def plain(text: str) -> str:
 
 
 def terms(task: TaskType) -> set[str]:
-    html = guidance.told_as_html(None, task, top=2)
+    html = guidelines.told_as_html(None, task, top=2)
     return {
         plain(text) for _, text in re.findall(r"<(strong|em|h\d|td|th)\b[^>]*>(.*?)</\1>", html, re.DOTALL)
     }

@@ -13,12 +13,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotation.help import helping, proposing
-from annotation.journeys import adjudicating, releasing
+from annotation.assistance import impressions, proposals
 from annotation.models import Batch, Item, Source
-from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files
 from annotation.releases.release_files import Difference
+from annotation.workflow import adjudication
 from predictor import client
 from tableqa.perturbations import similarity
 from tests.annotation.cast import NOON, World, make_world
@@ -43,18 +43,18 @@ def crafted(world: World, help: str = "offered", **more: Any) -> Batch:
     for number in range(3):
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        told = helping.tell(assignment=assignment, now=NOON)
+        told = impressions.tell(assignment=assignment, now=NOON)
         data = dict(told[0]["data"])
         if number == 1:
-            helping.handle(assignment=assignment, proposal=told[0]["id"], act="took", now=NOON)
+            impressions.handle(assignment=assignment, proposal=told[0]["id"], act="took", now=NOON)
             data["question"] = data["question"].rstrip(".?") + " to all the cinemas of the land?"
         elif number == 2:
-            helping.handle(
+            impressions.handle(
                 assignment=assignment, proposal=told[0]["id"], act="rejected", errors=["missing"], now=NOON
             )
             data = {"question": "the year in question?", "category": "general"}
         world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -63,7 +63,7 @@ def released(
 ) -> dict[str, list[dict[str, Any]]]:
     """The records of a verified release, by file."""
     name = f"{purpose or 'all'}-{format}"
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name=name, format=format, by=None, now=LATER, purpose=purpose, out=out / name
     )
     release_files.verify(out / name)
@@ -115,7 +115,7 @@ def test_what_somebody_answered_blind_is_verified(world: World, tmp_path: Path) 
             assignment,
             {"answers": list(Item.objects.get(pk=assignment.item_id).example.answers), "unanswerable": False},
         )
-    adjudicating.resolve_batch(batch=check, now=LATER)
+    adjudication.resolve_batch(batch=check, now=LATER)
     assert len(paraphrases(released(world, tmp_path, "evaluation"))) == 3
 
 
@@ -141,7 +141,7 @@ def test_a_release_of_batches_without_help_says_nothing_of_it(world: World, tmp_
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, {"question": "the year in question?", "category": "general"})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     files = released(world, tmp_path)
     assert "proposals.jsonl" not in files
     assert "help" not in files["annotations.jsonl"][0]
@@ -191,14 +191,14 @@ def little_of_what_was_taken(world: World) -> None:
     )
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    told = helping.tell(assignment=assignment, now=NOON)[0]
-    helping.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
+    told = impressions.tell(assignment=assignment, now=NOON)[0]
+    impressions.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
     task, item = batch.task(), assignment.plain_item
-    example = helping.outcome(task, item, told["data"])
+    example = impressions.outcome(task, item, told["data"])
     word = sorted(similarity.pieces(item.example, example))[0].split()[-1].strip("?.")
     words = f"say at long last {word} and then a great many other things besides"
     world.answer(assignment, {"question": words, "category": "general"})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def test_what_was_taken_is_published_so_that_whose_a_response_is_can_be_taken_again(
@@ -224,10 +224,10 @@ def test_what_is_taken_after_the_submission_is_no_part_of_it(world: World) -> No
     )
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    told = helping.tell(assignment=assignment, now=NOON)[0]
+    told = impressions.tell(assignment=assignment, now=NOON)[0]
     world.answer(world.reload(assignment), {"question": "the year in question?", "category": "general"})
     with pytest.raises(Refused, match="is submitted"):  # loaded before it was
-        helping.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
+        impressions.handle(assignment=assignment, proposal=told["id"], act="took", now=NOON)
 
 
 def test_a_trials_verdict_follows_again_from_the_models_answers(
@@ -239,12 +239,12 @@ def test_a_trials_verdict_follows_again_from_the_models_answers(
         batch = world.batch("header_synonym", help="offered", help_from=help_from, loop_model="small", size=2)
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        helping.tell(assignment=assignment, now=NOON)
+        impressions.tell(assignment=assignment, now=NOON)
         rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released in"}
         world.answer(assignment, {"operations": [rename]})
         client.connect(server.entry).close()
         client._connected.cache_clear()
-    adjudicating.resolve_batch(batch=batch, now=timezone.now())  # the proposals were made just now
+    adjudication.resolve_batch(batch=batch, now=timezone.now())  # the proposals were made just now
     lines = released(world, tmp_path)["proposals.jsonl"]
     tried = [line for line in lines if line["trials"]]
     assert tried
@@ -275,7 +275,7 @@ def test_a_machines_and_a_persons_example_are_put_side_by_side(world: World) -> 
     by_hand = world.batch("question_paraphrase", variant="sentence", size=3)
     while (assignment := world.take(by_hand, "bo")) is not None:
         world.answer(assignment, {"question": f"Bo's words for {assignment.item_id}?", "category": "general"})
-    adjudicating.resolve_batch(batch=by_hand, now=LATER)
+    adjudication.resolve_batch(batch=by_hand, now=LATER)
     rating = world.batch("perturbation_rating", of="perturbed")
     pairs = {
         tuple(sorted(side["maker"] for side in item.inputs["sides"].values())) for item in rating.items.all()
@@ -285,12 +285,12 @@ def test_a_machines_and_a_persons_example_are_put_side_by_side(world: World) -> 
 
 def test_proposals_as_they_came_are_rated_beside_peoples(world: World, tmp_path: Path) -> None:
     helped = world.batch("header_synonym", name="Helped", help="filled", help_from={"rules": True}, size=2)
-    proposing.make(batch=helped)
+    proposals.make(batch=helped)
     by_hand = world.batch("header_synonym", size=4)
     while (assignment := world.take(by_hand, "bo")) is not None:
         rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Year", "new": "Released in"}
         world.answer(assignment, {"operations": [rename]})
-    adjudicating.resolve_batch(batch=by_hand, now=LATER)
+    adjudication.resolve_batch(batch=by_hand, now=LATER)
     call_command("rate_proposals", project="films", batch="Helped", size=3, seed=1, stdout=StringIO())
     source = Source.objects.get(name="Proposals of Helped")
     assert source.examples_count == 3
@@ -306,5 +306,5 @@ def test_proposals_as_they_came_are_rated_beside_peoples(world: World, tmp_path:
     assert assignment is not None
     world.answer(assignment, {"left": 4, "left_errors": [], "right": 2, "right_errors": ["missing"], "better": "left"}
                  if "right" in assignment.item.inputs else {"left": 4, "left_errors": []})  # fmt: skip
-    adjudicating.resolve_batch(batch=rating, now=LATER)
+    adjudication.resolve_batch(batch=rating, now=LATER)
     released(world, tmp_path)

@@ -13,11 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import immutable
-from annotation.help import helping, origins
-from annotation.journeys import annotating
+from annotation.assistance import impressions, origins
 from annotation.models import Assignment, Batch, Handling, Place, Proposal, Provenance, Telling
-from annotation.refusals import Refused
+from annotation.platform import immutable_rows
+from annotation.platform.refusals import Refused
+from annotation.workflow import assignments
 from tasks.contract import Proposing
 from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.tasks.test_contract import KINDS, sample
@@ -47,7 +47,7 @@ def take(world: World, batch: Batch, who: str = "ada") -> Assignment:
 
 
 def tell(assignment: Assignment) -> list[dict[str, Any]]:
-    return helping.tell(assignment=assignment, now=NOON)
+    return impressions.tell(assignment=assignment, now=NOON)
 
 
 # -- what is drawn ----------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_the_share_without_help_is_exact_in_every_hundred_places(
 ) -> None:
     batch = Batch(draw_key="b", seed=seed, unhelped=unhelped, overlap=overlap)
     places = [
-        helping.of_place(batch, Place(position=n // overlap + 1, number=n % overlap + 1))
+        impressions.of_place(batch, Place(position=n // overlap + 1, number=n % overlap + 1))
         for n in range(100 * blocks)
     ]
     assert places.count(False) == unhelped * blocks
@@ -73,13 +73,13 @@ def test_the_share_without_help_is_exact_in_every_hundred_places(
 def test_a_draw_depends_on_batch_and_seed_and_on_nothing_else() -> None:
     def draws(**more: Any) -> list[bool]:
         batch = Batch(**{"draw_key": "b", "seed": 1, "unhelped": 50, "overlap": 1, **more})
-        return [helping.of_place(batch, Place(position=n, number=1)) for n in range(1, 41)]
+        return [impressions.of_place(batch, Place(position=n, number=1)) for n in range(1, 41)]
 
     assert draws() == draws()
     assert draws() != draws(seed=2)
     assert draws() != draws(draw_key="c")
     batch = Batch(draw_key="b", seed=1, unhelped=25, overlap=1)
-    added = [helping.of_place(batch, Place(position=n, number=2)) for n in range(400)]
+    added = [impressions.of_place(batch, Place(position=n, number=2)) for n in range(400)]
     assert 60 < added.count(False) < 140
 
 
@@ -116,19 +116,19 @@ def test_whose_a_response_is_follows_from_what_it_holds(
 def test_ranking_lists_each_outcome_once_and_what_fools_first(
     rows: list[tuple[str, str, float, str | None]],
 ) -> None:
-    given = [helping.Candidate(key, *row) for key, row in enumerate(rows)]
-    found = helping.ranked(given)
+    given = [impressions.Candidate(key, *row) for key, row in enumerate(rows)]
+    found = impressions.ranked(given)
     assert sorted(one.made for one in found) == sorted({row[1] for row in rows})
-    places = [helping.BEST.get(one.verdict or "", 1) for one in found]
+    places = [impressions.BEST.get(one.verdict or "", 1) for one in found]
     assert places == sorted(places)
-    assert helping.ranked(list(reversed(given))) == found
+    assert impressions.ranked(list(reversed(given))) == found
 
 
 def test_makers_take_turns() -> None:
-    given = [helping.Candidate(n, "rules", f"r{n}", 0.9) for n in range(3)] + [
-        helping.Candidate(10 + n, "llm", f"m{n}", 0.0) for n in range(2)
+    given = [impressions.Candidate(n, "rules", f"r{n}", 0.9) for n in range(3)] + [
+        impressions.Candidate(10 + n, "llm", f"m{n}", 0.0) for n in range(2)
     ]
-    assert [one.made for one in helping.ranked(given)] == ["m0", "r0", "m1", "r1", "r2"]
+    assert [one.made for one in impressions.ranked(given)] == ["m0", "r0", "m1", "r1", "r2"]
 
 
 # -- proposals of the kinds -------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_proposals_are_shown_in_one_order_and_what_was_shown_is_kept(world: Worl
     assignment = take(world, a_batch(world))
     first = tell(assignment)
     assert first
-    assert len(first) <= helping.MOST_TOLD
+    assert len(first) <= impressions.MOST_TOLD
     assert first == tell(world.reload(assignment))
     told = Telling.objects.filter(assignment=assignment).order_by("number")
     assert [one.proposal.public_id for one in told] == [one["id"] for one in first]
@@ -168,7 +168,7 @@ def test_what_comes_later_is_put_behind(world: World) -> None:
     batch = a_batch(world)
     assignment = take(world, batch)
     before = tell(assignment)
-    assert len(before) < helping.MOST_TOLD
+    assert len(before) < impressions.MOST_TOLD
     Proposal.objects.create(
         item=assignment.item, source="model", maker="llm", data=OWN | {"category": "general"}, digest="d",
         made_at=NOON,
@@ -183,7 +183,7 @@ def test_a_place_without_help_shows_nothing_and_says_so(world: World) -> None:
     batch = a_batch(world, unhelped=50, size=4)
     seen = Counter[str]()
     while (assignment := world.take(batch, "ada")) is not None:
-        payload = annotating.payload(assignment)
+        payload = assignments.payload(assignment)
         seen[payload["help"]] += 1
         assert bool(tell(assignment)) == (payload["help"] == "offered")
         world.answer(
@@ -208,7 +208,7 @@ def test_an_edited_proposal_is_the_machines_edited_and_ones_own_is_ones_own(worl
     batch = a_batch(world)
     assignment = take(world, batch)
     (first, *_) = tell(assignment)
-    helping.handle(assignment=assignment, proposal=first["id"], act="took", now=NOON)
+    impressions.handle(assignment=assignment, proposal=first["id"], act="took", now=NOON)
     edited = first["data"]["question"].rstrip(".?") + " to cinemas in all of Europe?"
     world.answer(assignment, {**first["data"], "question": edited})
     assert Provenance.objects.get().origin == "machine_edited"
@@ -222,7 +222,7 @@ def test_undoing_and_submitting_again_is_decided_anew(world: World) -> None:
     assignment = take(world, a_batch(world))
     (first, *_) = tell(assignment)
     annotation = world.answer(assignment, first["data"])
-    annotating.undo(annotation=annotation, now=NOON)
+    assignments.undo(annotation=annotation, now=NOON)
     world.answer(world.reload(assignment), {"question": "the year in question?", "category": "general"})
     assert list(Provenance.objects.order_by("pk").values_list("origin", flat=True)) == ["machine", "human"]
 
@@ -233,7 +233,7 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
 
     def handle(**more: Any) -> Handling:
         given = {"proposal": first["id"], "act": "rejected", "errors": ["invented"], **more}
-        return helping.handle(assignment=assignment, now=NOON, **given)
+        return impressions.handle(assignment=assignment, now=NOON, **given)
 
     assert handle() == handle()
     assert tell(world.reload(assignment))[0]["state"] == "rejected"
@@ -250,7 +250,7 @@ def test_a_rejection_says_what_is_wrong(world: World) -> None:
     assert Handling.objects.count() == 2
     world.answer(assignment, first["data"])
     with pytest.raises(Refused, match="submitted"):
-        helping.handle(assignment=world.reload(assignment), proposal=first["id"], act="took", now=NOON)
+        impressions.handle(assignment=world.reload(assignment), proposal=first["id"], act="took", now=NOON)
 
 
 def test_the_database_keeps_what_was_said_together(world: World) -> None:
@@ -258,7 +258,7 @@ def test_the_database_keeps_what_was_said_together(world: World) -> None:
     (first, *_) = tell(assignment)
     telling = Telling.objects.get(proposal__public_id=first["id"])
     annotation = world.answer(assignment, {"question": "the year in question?", "category": "general"})
-    with immutable.writable():
+    with immutable_rows.writable():
         Provenance.objects.all().delete()
     for broken in (
         lambda: Provenance.objects.create(annotation=annotation, helped=True, origin="machine"),
@@ -283,7 +283,7 @@ def test_the_database_keeps_what_was_said_together(world: World) -> None:
 def test_a_batch_without_help_asks_no_more_of_the_database(world: World) -> None:
     def statements(batch: Batch) -> int:
         assignment = take(world, batch)
-        annotating.payload(assignment)
+        assignments.payload(assignment)
         with CaptureQueriesContext(connection) as caught:
             world.answer(assignment, OWN | {"category": "general"})
         return sum("proposal" in one["sql"] or "telling" in one["sql"] for one in caught.captured_queries)

@@ -16,9 +16,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.journeys import releasing
 from annotation.models import Release
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_mixing import perturbed_thrice
 
@@ -114,10 +113,8 @@ def push(*options: str, name: str = "v1") -> str:
 
 
 def released(world: World, *formats: str) -> Path:
-    release = releasing.make_release(
-        project=world.project, name="v1", format=list(formats), by=None, now=NOON
-    )
-    return releasing.folder(release)
+    release = creation.make_release(project=world.project, name="v1", format=list(formats), by=None, now=NOON)
+    return creation.folder(release)
 
 
 def test_without_yes_the_files_are_listed_and_nothing_is_sent(hub: Hub, world: World, tmp_path: Path) -> None:

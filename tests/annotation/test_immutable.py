@@ -12,10 +12,10 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
-from annotation import immutable
-from annotation.doctor import findings
-from annotation.journeys import adjudicating
+from annotation.management.doctor import findings
 from annotation.models import Event, Example
+from annotation.platform import immutable_rows
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both
@@ -37,7 +37,7 @@ REPLACE = (
 def decided(world: World) -> World:
     batch = world.batch(overlap=1)
     world.label(batch, "ada", "extraction")
-    assert adjudicating.resolve_due(now=NOON.replace(hour=13)) == 1
+    assert adjudication.resolve_due(now=NOON.replace(hour=13)) == 1
     return world
 
 
@@ -88,7 +88,7 @@ def rows(table: str) -> list[Any]:
 
 
 def test_every_table_has_its_triggers(world: World) -> None:
-    assert {model._meta.db_table for model in apps.get_models()} > set(immutable.TABLES)
+    assert {model._meta.db_table for model in apps.get_models()} > set(immutable_rows.TABLES)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT tgname FROM pg_trigger"
@@ -96,15 +96,15 @@ def test_every_table_has_its_triggers(world: World) -> None:
             else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         )
         triggers = {name for (name,) in cursor.fetchall()}
-    for table in immutable.TABLES:
+    for table in immutable_rows.TABLES:
         assert {f"{table}_immutable", f"{table}_undeletable"} <= triggers
         assert connection.vendor == "postgresql" or f"{table}_irreplaceable" in triggers
 
 
 def test_one_function_lets_them_be_changed_and_only_while_it_lasts(decided: World) -> None:
     number = Event.objects.count()
-    with immutable.writable():
-        with immutable.writable():
+    with immutable_rows.writable():
+        with immutable_rows.writable():
             Event.objects.filter(thing="assignment", after="leased").delete()
         Event.objects.update(detail={"reason": "rewritten"})
     assert Event.objects.count() == number - 1
@@ -116,7 +116,7 @@ def test_one_function_lets_them_be_changed_and_only_while_it_lasts(decided: Worl
 
 def test_after_an_error_in_between_they_are_refused_again(decided: World) -> None:
     def delete_half_way() -> None:
-        with immutable.writable():
+        with immutable_rows.writable():
             Event.objects.filter(thing="assignment", after="leased").delete()
             raise ValueError("half-way")
 
@@ -142,11 +142,11 @@ def test_other_connections_go_on_refusing_and_flush_of_the_suite_empties_everyth
 
     thread = threading.Thread(target=delete)
     if connection.vendor == "postgresql":
-        with immutable.writable():
+        with immutable_rows.writable():
             thread.start()
             thread.join(30)
     else:  # one writer at a time: the other one waits
-        with immutable.writable():
+        with immutable_rows.writable():
             thread.start()
         thread.join(30)
     assert len(refused) == 1

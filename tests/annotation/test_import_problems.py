@@ -13,12 +13,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
-from annotation import uploads
-from annotation.journeys import importing
+from annotation.background import uploads
+from annotation.imports import example_import
 from annotation.models import Example, Job, Source, Upload
-from annotation.refusals import Refused
-from annotation.studying import applying, standing
-from annotation.studying.study import parse
+from annotation.platform.refusals import Refused
+from annotation.study_file import apply, current_state
+from annotation.study_file.schema import parse
 from tableqa.readers.interface import Credit
 from tests.annotation.cast import NOON, World
 
@@ -38,8 +38,8 @@ def questions(folder: Path, *rows: str) -> Path:
     return path
 
 
-def imported(world: World, path: Path, **more: Any) -> importing.Imported:
-    return importing.import_examples(project=world.project, reader="own", path=path, now=NOON, **more)
+def imported(world: World, path: Path, **more: Any) -> example_import.Imported:
+    return example_import.import_examples(project=world.project, reader="own", path=path, now=NOON, **more)
 
 
 @pytest.mark.django_db
@@ -171,7 +171,7 @@ class TestRemedies:
         (tmp_path / "dev.jsonl").write_text('{"table_id": "a", "question": "q", "sql": {}, "phase": 1}\n')
 
         with pytest.raises(Refused, match=r"Upload the file of the tables, dev\.tables\.jsonl, too"):
-            importing.import_examples(
+            example_import.import_examples(
                 project=world.project, reader="wikisql", path=tmp_path / "dev.jsonl", now=NOON
             )
 
@@ -180,11 +180,11 @@ class TestRemedies:
         good = {"id": "1", "question": "who?", "answers": [], "table": {"header": ["A"], "rows": [["1"]]}}
         path.write_text(json.dumps(good) + "\n" + json.dumps({**good, "id": "2", "answers": 7}) + "\n")
 
-        done = importing.import_examples(
+        done = example_import.import_examples(
             project=world.project, reader="jsonl", path=path, now=NOON, good_only=True, rest=rest
         )
         rest.write_text(rest.read_text().replace('"answers": 7', '"answers": ["x"]'))
-        again = importing.import_examples(
+        again = example_import.import_examples(
             project=world.project, reader="jsonl", path=rest, name="dev", now=NOON
         )
 
@@ -198,7 +198,7 @@ class TestJob:
     def started(self, world: World, path: Path) -> Job:
         file = SimpleUploadedFile(path.name, path.read_bytes())
         upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
-        job = importing.start_import(
+        job = example_import.start_import(
             project=world.project, reader="own", questions=upload, tables=None, by=world.mara, now=NOON
         )
         job.refresh_from_db()
@@ -218,7 +218,7 @@ class TestJob:
     def test_the_good_records_are_imported_without_another_upload(self, world: World, tmp_path: Path) -> None:
         refused = self.started(world, questions(tmp_path))
 
-        job = importing.start_good_only(job=refused, by=world.mara, now=NOON)
+        job = example_import.start_good_only(job=refused, by=world.mara, now=NOON)
 
         job.refresh_from_db()
         assert (job.state, job.result["examples"], job.result["rejected"]) == ("done", 2, 2)
@@ -249,12 +249,12 @@ def test_a_study_file_imports_a_source_with_the_same_choices(world: World, tmp_p
         said={"path": "own.csv"},
     )
     (entry,) = [
-        one for one in standing.of_project(world.project, now=NOON).study.sources if one.name == "own"
+        one for one in current_state.of_project(world.project, now=NOON).study.sources if one.name == "own"
     ]
     said = {key: value for key, value in dataclasses.asdict(entry).items() if value and key != "checksum"}
     text = f"study: 1\nproject: {{slug: again, name: Again}}\nsources: {json.dumps([said])}\n"
 
-    applied = applying.apply(
+    applied = apply.apply(
         parse(text, folder=tmp_path), project=None, by=world.mara, now=NOON, folder=tmp_path
     )
 

@@ -11,12 +11,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from annotation import uploads
-from annotation.journeys import importing, releasing, setting_up
+from annotation.access.roles import Role
+from annotation.background import uploads
+from annotation.imports import example_import
 from annotation.models import Job, Source
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
 from annotation.releases.release_files import Difference
-from annotation.roles import Role
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
 from tests.annotation.test_import_wizard import CUP, media, sent, text, uploaded
@@ -48,7 +49,7 @@ def doubtful(world: World, folder: Path) -> Source:
     (folder / "cup.csv").write_text(CUP.replace(";", ","))
     path = folder / "doubtful.csv"
     path.write_text(DOUBTFUL)
-    return importing.import_examples(project=world.project, reader="own", path=path, now=NOON).source
+    return example_import.import_examples(project=world.project, reader="own", path=path, now=NOON).source
 
 
 def labelled(world: World, folder: Path) -> Path:
@@ -60,7 +61,7 @@ def labelled(world: World, folder: Path) -> Path:
 
 
 def released(world: Any, out: Path) -> Path:
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="v1", format="askew", by=None, now=LATER, out=out, allow_simulated=True
     )
     return out
@@ -111,7 +112,7 @@ def test_who_is_asked_for_answers_sees_no_texts_of_the_report(
 ) -> None:
     zoe = world.people["zoe"]
     roles = [Role.MANAGER, Role.ANNOTATOR]
-    setting_up.add_member(project=world.project, person=zoe, roles=roles, by=world.mara, now=NOON)
+    projects.add_member(project=world.project, person=zoe, roles=roles, by=world.mara, now=NOON)
     url = uploaded(mara, DOUBTFUL, "doubtful.csv")
     with django_capture_on_commit_callbacks(execute=True):
         job = mara.post(url, sent(mara.get(url), act="import"))["Location"]
@@ -170,7 +171,7 @@ def test_a_restored_source_has_the_report_and_releases_it(world: World, tmp_path
     (source,) = project.sources.all()
     assert source.how["reports"][0]["findings"] == RELEASED
     again = tmp_path / "again"
-    releasing.make_release(
+    creation.make_release(
         project=project, name="v1", format="askew", by=None, now=LATER, out=again, allow_simulated=True
     )
     assert (again / "sources.jsonl").read_bytes() == (folder / "sources.jsonl").read_bytes()

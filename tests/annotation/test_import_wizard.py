@@ -16,10 +16,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import sandbox, uploads
-from annotation.journeys import perturbing, releasing
+from annotation.background import sandbox, uploads
 from annotation.models import Job, Source, Upload
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
+from annotation.workflow import perturbation_runs
 from tableqa.data.answers import accepted
 from tableqa.data.typed_json import to_json
 from tableqa.readers import archive, preview, table_encodings
@@ -132,13 +132,13 @@ def test_the_licence_citation_and_url_of_the_page_are_in_a_release(
     credit = {"licence": "CC-BY-NC-4.0", "citation": "Ann (2026)", "url": "https://cup.example/"}
     mara.post(url, sent(mara.get(url), act="import", **credit))
     source = Source.objects.get(name="cup-dev")
-    run = perturbing.plan_run(
+    run = perturbation_runs.plan_run(
         project=world.project, kinds=["row_shuffle"], seeds=[33], sources=[source], now=timezone.now()
     )
-    perturbing.perform(run)
+    perturbation_runs.perform(run)
 
     out = tmp_path / "release"
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="1.0", format="askew", by=None, now=timezone.now(), out=out
     )
 

@@ -12,17 +12,18 @@ from unittest.mock import patch
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import doctor, jobs, sandbox, uploads, written_pages
-from annotation.journeys import importing
+from annotation.background import jobs, sandbox, staged_pages, uploads
+from annotation.imports import example_import
+from annotation.management import doctor
 from annotation.models import Example, Job, Project, Source, StoredTable, Upload
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tableqa.readers import READERS, archive, ingestion
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring_pages import Killed
 
 
-def take_in(world: World, path: Path, **more) -> importing.Imported:
-    return importing.import_examples(project=world.project, reader="wtq", path=path, now=NOON, **more)
+def take_in(world: World, path: Path, **more) -> example_import.Imported:
+    return example_import.import_examples(project=world.project, reader="wtq", path=path, now=NOON, **more)
 
 
 def test_the_whole_wtq_dev_split_comes_in_equal_to_the_reader(world: World, test_data: Path) -> None:
@@ -99,7 +100,7 @@ def upload(world: World, file: SimpleUploadedFile) -> Upload:
 
 
 def start(world: World, questions: Upload, tables: Upload | None) -> Job:
-    job = importing.start_import(
+    job = example_import.start_import(
         project=world.project, reader="wtq", questions=questions, tables=tables, by=world.mara, now=NOON
     )
     job.refresh_from_db()
@@ -179,19 +180,19 @@ def test_an_import_that_was_killed_is_seen_by_nobody_and_then_cleared(world: Wor
         if done:
             raise Killed
 
-    with patch.object(written_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with patch.object(staged_pages.HiddenPages, "abandon"), pytest.raises(Killed):
         take_in(world, tmp_path / "films-dev.tsv", name="again", limit=2, progress=kill)
 
     (left,) = Source.objects.filter(name="again")
     assert left.examples.count() == 2
     assert list(world.project.sources.all()) == [world.source]
-    long_ago = jobs.clock() - 2 * written_pages.LOST
+    long_ago = jobs.clock() - 2 * staged_pages.LOST
     Source.objects.filter(pk=left.pk).update(started_at=long_ago)
     assert any("again" in finding for finding in doctor.findings())
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
     assert Source.objects.filter(pk=left.pk).exists()  # its process may live
     Project.objects.filter(pk=left.project_id).update(restoring_at=long_ago)
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
     assert not Source.objects.filter(pk=left.pk).exists()
     assert list(Project.objects.all()) == [world.project]
 
@@ -200,13 +201,13 @@ def test_a_half_import_of_an_older_version_is_removed(world: World, tmp_path: Pa
     left = take_in(world, tmp_path / "films-dev.tsv", name="again").source
     Source.objects.filter(pk=left.pk).update(ready_at=None, started_at=jobs.clock())
 
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
     assert Source.objects.filter(pk=left.pk).exists()  # a worker of that version may be at it
 
-    Source.objects.filter(pk=left.pk).update(started_at=jobs.clock() - 2 * written_pages.LOST)
+    Source.objects.filter(pk=left.pk).update(started_at=jobs.clock() - 2 * staged_pages.LOST)
     (finding,) = (finding for finding in doctor.findings() if "again" in finding)
     assert "a worker removes it" in finding
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
     assert list(Source.objects.all()) == [world.source]
     assert not Example.objects.exclude(source=world.source).exists()
 

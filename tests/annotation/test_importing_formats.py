@@ -15,10 +15,10 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation import doctor
-from annotation.journeys import importing
+from annotation.imports import example_import
+from annotation.management import doctor
 from annotation.models import Example, Job, Source
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tableqa.readers import READERS
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_malformed_files import FORMS, laid_out
@@ -142,7 +142,7 @@ def test_no_reader_is_left_out() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_format_comes_in_equal_to_its_reader(world: World, small: Path, name: str) -> None:
     path = small / FILES[name]
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=world.project, reader=name, path=path, name=f"from {name}", now=NOON
     )
     rows = Example.objects.filter(source=done.source).select_related("stored_table").order_by("position")
@@ -150,7 +150,7 @@ def test_a_format_comes_in_equal_to_its_reader(world: World, small: Path, name: 
     assert [row.example() for row in rows] == expected
     assert (done.examples, done.new) == (len(expected), True)
     assert list(doctor.findings()) == []
-    again = importing.import_examples(
+    again = example_import.import_examples(
         project=world.project, reader=name, path=path, name=f"from {name}", now=NOON
     )
     assert not again.new
@@ -250,7 +250,7 @@ def test_one_name_is_one_collection(world: World, small: Path) -> None:
     """WikiTableQuestions and SQA call their files alike; a release gives the licence and credit of a name once."""
     questions = FILES["sqa"]
     with pytest.raises(Refused, match=r"'films-dev' already exists, from WikiTableQuestions.*--name"):
-        importing.import_examples(
+        example_import.import_examples(
             project=world.project, reader="sqa", path=questions, name=world.source.name, now=NOON
         )
     assert Source.objects.count() == 1
@@ -274,13 +274,13 @@ def test_a_project_says_under_which_names_its_records_hold_what(
         ("1#2", "wer?", ["Ann"]),
     ]
     with pytest.raises(Refused, match="no part 'frage'"):
-        importing.import_examples(
+        example_import.import_examples(
             project=world.project, reader="label_studio", path=path, fields={"frage": "x"}, now=NOON
         )
     with pytest.raises(
         Refused, match=r"has fixed field names. Readers with custom fields: hf, label_studio, own, parquet"
     ):
-        importing.import_examples(
+        example_import.import_examples(
             project=world.project, reader="wtq", path=path, fields={"question": "x"}, now=NOON
         )
 

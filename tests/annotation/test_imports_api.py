@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation import jobs
+from annotation.background import jobs
 from annotation.models import Job, Source
 from tests.annotation.cast import World
 

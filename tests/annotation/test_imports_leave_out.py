@@ -13,11 +13,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation import uploads
-from annotation.journeys import labelled_elsewhere
+from annotation.background import uploads
+from annotation.imports import label_import, mapping_file
 from annotation.models import Annotation, Assignment, Batch, Job
-from annotation.refusals import Refused
-from annotation.transfer import mapping_file
+from annotation.platform.refusals import Refused
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
@@ -64,7 +63,7 @@ class TestResponsesOfAPersonToOneExample:
         batch = world.batch(overlap=1)
 
         done = labels.write(
-            batch, TWICE, by=world.mara, now=NOON, choices=labelled_elsewhere.Choices(duplicates=duplicates)
+            batch, TWICE, by=world.mara, now=NOON, choices=label_import.Choices(duplicates=duplicates)
         )
 
         assert (done.new, done.repeated, done.rejected) == (2, 1, 0)
@@ -76,7 +75,7 @@ class TestResponsesOfAPersonToOneExample:
 
         with pytest.raises(Refused, match=r"already has another response .* choose the first"):
             labels.write(batch, HEADER + "nu-0,Xenia,reasoning\n", by=None, now=NOON)
-        choices = labelled_elsewhere.Choices(duplicates="first")
+        choices = label_import.Choices(duplicates="first")
         done = labels.write(batch, HEADER + "nu-0,Xenia,reasoning\n", by=None, now=NOON, choices=choices)
 
         assert (done.new, done.known, stored()) == (0, 1, ["neither"])
@@ -192,7 +191,7 @@ class TestLabelsWithAProblem:
         with pytest.raises(Refused) as refused:
             labels.write(batch, ONE_WRONG, by=None, now=NOON, rest=rest)
         assert (refused.value.more["good"], refused.value.more["rejected"]) == (1, 3)
-        choices = labelled_elsewhere.Choices(good_only=True)
+        choices = label_import.Choices(good_only=True)
         done = labels.write(batch, ONE_WRONG, by=None, now=NOON, choices=choices, rest=rest)
 
         assert (done.new, done.rejected, stored()) == (1, 3, ["extraction"])
@@ -209,7 +208,7 @@ class TestLabelsWithAProblem:
         assert (again.new, again.rejected, stored()) == (1, 2, ["extraction", "reasoning"])
 
     def test_of_which_none_is_good_stop_the_import(self, world: World) -> None:
-        choices = labelled_elsewhere.Choices(good_only=True)
+        choices = label_import.Choices(good_only=True)
 
         with pytest.raises(Refused, match="No labels were imported"):
             labels.write(
@@ -322,9 +321,9 @@ class TestResponsesWithAProblem:
         assert all(row["problem"] and row["line"] == 1 for row in rows)
 
     def with_rest(self, rest: Path) -> Any:
-        from annotation.transfer import responses
+        from annotation.imports import response_import
 
-        return lambda **arguments: responses.write(**arguments, rest=rest)
+        return lambda **arguments: response_import.write(**arguments, rest=rest)
 
     def test_of_which_none_is_good_stop_the_import(self, world: World, tmp_path: Path) -> None:
         path = label_studio(tmp_path, task(2, annotation(1, choice("label", "sometimes"), id=33)))
@@ -384,7 +383,7 @@ def test_labels_in_other_encodings_are_read(world: World, tmp_path: Path, encodi
     path = tmp_path / "labels.csv"
     path.write_bytes((HEADER + "nu-0,Jörg Müller,extraction\nnu-1,Jörg Müller,reasoning\n").encode(encoding))
 
-    checked = labelled_elsewhere.look(batch=world.batch(overlap=1), path=path)
+    checked = label_import.look(batch=world.batch(overlap=1), path=path)
 
     assert (dict(checked.annotators), checked.problems) == ({"Jörg Müller": 2}, [])
 
@@ -394,7 +393,7 @@ def test_labels_that_are_no_text_are_refused_in_plain_words(world: World, tmp_pa
     path.write_bytes(bytes(range(256)) * 4)
 
     with pytest.raises(Refused) as refused:
-        labelled_elsewhere.look(batch=world.batch(overlap=1), path=path)
+        label_import.look(batch=world.batch(overlap=1), path=path)
 
     assert not re.search(r"codec|decode|invalid start byte|0x", str(refused.value.detail))
     assert "labels.csv" in str(refused.value.detail)

@@ -21,10 +21,9 @@ from django.db import connection, models
 from django.db.models import F
 from django.utils import timezone
 
-from annotation import backing_up, doctor, immutable, inventory, uploads
-from annotation.evaluation import evaluation_runs
+from annotation.background import uploads
 from annotation.explorer import index
-from annotation.journeys import adjudicating, releasing
+from annotation.management import backup, doctor
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -50,7 +49,11 @@ from annotation.models import (
     Upload,
     Verdict,
 )
+from annotation.platform import immutable_rows, inventory
 from annotation.quality import snapshots
+from annotation.releases import creation
+from annotation.releases.model_evaluation import runs
+from annotation.workflow import adjudication
 from tableqa.core.canonical_json import file_digest
 from tests.annotation.cast import NOON, World
 from tests.undone import undone
@@ -92,12 +95,12 @@ def one_of(draw: Draw, rows: models.QuerySet[Any]) -> Any:
 
 def change(row: Any, **values: Any) -> None:
     """Change a row past everything that guards it."""
-    with immutable.writable():
+    with immutable_rows.writable():
         models.QuerySet(type(row)).filter(pk=row.pk).update(**values)
 
 
 def delete(rows: models.QuerySet[Any]) -> None:
-    with immutable.writable():
+    with immutable_rows.writable():
         rows.delete()
 
 
@@ -106,7 +109,7 @@ def delete(rows: models.QuerySet[Any]) -> None:
 
 @fault("database")
 def a_byte_of_the_database_in_a_backup(site: Site, draw: Draw) -> str:
-    path = site.folder / backing_up.DATABASES[connection.vendor]
+    path = site.folder / backup.DATABASES[connection.vendor]
     content = bytearray(path.read_bytes())
     content[draw.randrange(len(content))] ^= 1
     path.write_bytes(bytes(content))
@@ -185,7 +188,7 @@ def a_fingerprint_that_was_changed(site: Site, draw: Draw) -> str:
 @fault("decisions")
 def a_decision_without_its_outcome(site: Site, draw: Draw) -> str:
     outcome = one_of(draw, Outcome.objects.all())
-    with immutable.writable():
+    with immutable_rows.writable():
         outcome.annotations.clear()
     delete(Outcome.objects.filter(pk=outcome.pk))
     return f"item {outcome.decision.item.public_id} is accepted, but its decision has no outcome"
@@ -287,7 +290,7 @@ def a_job_whose_file_is_gone(site: Site, draw: Draw) -> str:
 @fault("releases")
 def a_file_of_a_release_that_is_gone(site: Site, draw: Draw) -> str:
     name = draw.choice(sorted(site.release.manifest["files"]))
-    (releasing.folder(site.release) / name).unlink()
+    (creation.folder(site.release) / name).unlink()
     return f"release v1 of films: {name} is missing"
 
 
@@ -296,7 +299,7 @@ def a_byte_of_a_release_that_was_changed(site: Site, draw: Draw) -> str:
     name = draw.choice(
         [name for name, file in sorted(site.release.manifest["files"].items()) if file["bytes"]]
     )
-    path = releasing.folder(site.release) / name
+    path = creation.folder(site.release) / name
     content = bytearray(path.read_bytes())
     content[draw.randrange(len(content))] ^= 1
     path.write_bytes(bytes(content))
@@ -305,20 +308,20 @@ def a_byte_of_a_release_that_was_changed(site: Site, draw: Draw) -> str:
 
 @fault("releases")
 def a_release_without_its_folder(site: Site, draw: Draw) -> str:
-    shutil.rmtree(releasing.folder(site.release))
+    shutil.rmtree(creation.folder(site.release))
     return "release v1 of films has no files"
 
 
 @fault("evaluations")
 def a_file_of_an_evaluation_that_is_gone(site: Site, draw: Draw) -> str:
-    path = draw.choice(sorted(evaluation_runs.files(site.run)))
+    path = draw.choice(sorted(runs.files(site.run)))
     site.file(path).unlink()
     return f"evaluation TAPEX of films: {path} is missing"
 
 
 @fault("evaluations")
 def a_file_of_an_evaluation_that_was_changed(site: Site, draw: Draw) -> str:
-    path = draw.choice(sorted(evaluation_runs.files(site.run)))
+    path = draw.choice(sorted(runs.files(site.run)))
     site.file(path).write_text("other")
     return f"evaluation TAPEX of films: {path} was changed"
 
@@ -339,9 +342,9 @@ def site(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     batch = world.batch(overlap=1)
     for who in ("ada", "bo"):
         world.label(batch, who, "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     world.take(batch, "cy")
-    release = releasing.make_release(
+    release = creation.make_release(
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER
     )
     index.refresh(world.project, now=timezone.now())
@@ -383,13 +386,13 @@ def _evaluated(world: World, release: Release) -> Job:
     """An evaluation that is done. It is made here, since no question of so small a release can be asked."""
     run = Job.objects.create(
         project=world.project,
-        kind=evaluation_runs.KIND,
+        kind=runs.KIND,
         state="done",
         ids={"release": release.pk, "name": "TAPEX", "predictor": "", "leave_out_missing": False},
         made_at=NOON,
         heartbeat=NOON,
     )
-    judged, predictions = evaluation_runs._judged(run, release), evaluation_runs._predictions(run, release)
+    judged, predictions = runs._judged(run, release), runs._predictions(run, release)
     judged.parent.mkdir(parents=True)
     for path in (judged, predictions):
         path.write_text(json.dumps({"of": path.name}))
@@ -421,16 +424,16 @@ def _backed_up(world: World, folder: Path, monkeypatch: pytest.MonkeyPatch) -> P
             to.write_bytes(b"the database")
             return {}, []
 
-    monkeypatch.setitem(backing_up._databases, connection.vendor, Dumps())
-    assert backing_up.make(folder / "backup", now=NOON).lacking == []
+    monkeypatch.setitem(backup._databases, connection.vendor, Dumps())
+    assert backup.make(folder / "backup", now=NOON).lacking == []
     return folder / "backup"
 
 
 def named(site: Site) -> str:
     """What doctor says, and a comparison of the backup."""
     try:
-        backing_up.read(site.folder)
-    except backing_up.Impossible as why:
+        backup.read(site.folder)
+    except backup.Impossible as why:
         return str(why)
     return "\n".join(doctor.findings())
 

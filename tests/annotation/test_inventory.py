@@ -14,10 +14,11 @@ import pytest
 from django.apps import apps
 from django.db import connection, models
 
-from annotation import doctor, inventory
+from annotation.management import doctor
 from annotation.models import Project
+from annotation.platform import inventory
 
-ROOT = Path(inventory.__file__).resolve().parents[1]
+ROOT = Path(inventory.__file__).resolve().parents[2]
 LONG = 120
 """Characters of a column that can hold a sentence; shorter ones hold keys and short names."""
 
@@ -146,7 +147,7 @@ def folders(source: str) -> Iterator[str]:
             yield from (first_part(word.value) for word in node.keywords if word.arg == "upload_to")
 
 
-ANY_FOLDER = {"annotation.backing_up", "annotation.doctor"}
+ANY_FOLDER = {"annotation.management.backup", "annotation.management.doctor"}
 """Modules that go to folders which others name: in all of the data folder, and where evaluations lie."""
 
 

@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Role
+from annotation.accounts import invitees
+from annotation.accounts.invitees import Invitee
 from annotation.models import Event, Invitation
-from annotation.people import invitees
-from annotation.people.invitees import Invitee
-from annotation.refusals import Refused
-from annotation.roles import Role
+from annotation.platform.refusals import Refused
+from annotation.workflow import projects
 from tests.annotation.cast import World
 
 ADDRESS = "/projects/films/people/"
@@ -128,7 +128,7 @@ def test_a_list_of_members_alone_says_so(mara: Client, world: World) -> None:
 
 def test_a_refused_link_takes_the_others_back(world: World) -> None:
     with pytest.raises(Refused):
-        setting_up.invite_all(
+        projects.invite_all(
             project=world.project,
             names=["Dana", "nul\0"],
             roles=[Role.ANNOTATOR],

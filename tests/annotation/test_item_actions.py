@@ -13,13 +13,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import doctor, jobs
-from annotation.access import Actor
-from annotation.explorer import acting, index, querysets
-from annotation.explorer.actions import ACTIONS, Facts, refusal
+from annotation.access.authorization import Actor
+from annotation.access.roles import Role
+from annotation.accounts import erasure
+from annotation.accounts.worked_examples import worked_examples
+from annotation.background import jobs
+from annotation.explorer import index, item_actions, querysets
+from annotation.explorer.action_rules import ACTIONS, Facts, refusal
 from annotation.explorer.links import explorer_url
 from annotation.explorer.selection import STATES, parse
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.management import doctor
 from annotation.models import (
     Assignment,
     Batch,
@@ -37,12 +40,11 @@ from annotation.models import (
     Release,
     SentBack,
 )
-from annotation.people import erasing
-from annotation.people.worked_examples import worked_examples
+from annotation.platform.refusals import Refused
 from annotation.quality import gold
-from annotation.refusals import Refused
-from annotation.roles import Role
-from annotation.views.acting import QUESTIONS_SHOWN
+from annotation.releases import creation
+from annotation.web.views.item_actions import QUESTIONS_SHOWN
+from annotation.workflow import adjudication, assignments, batches, projects
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World
@@ -57,24 +59,26 @@ def browser(person: Person) -> Client:
     return client
 
 
-def act(world: World, kind: str, *items: Item, who: str = "mara", now: datetime = SOON) -> acting.Done:
+def act(world: World, kind: str, *items: Item, who: str = "mara", now: datetime = SOON) -> item_actions.Done:
     reader = querysets.reader(Actor(world.people[who]), world.project)
-    return acting.act(reader, kind, [item.pk for item in items], note="A torn table", now=now)
+    return item_actions.act(reader, kind, [item.pk for item in items], note="A torn table", now=now)
 
 
-def undo(world: World, done: acting.Done, *, who: str = "mara", now: datetime = SOON) -> acting.Done:
+def undo(
+    world: World, done: item_actions.Done, *, who: str = "mara", now: datetime = SOON
+) -> item_actions.Done:
     assert done.action is not None
     reader = querysets.reader(Actor(world.people[who]), world.project)
-    return acting.undo(reader, done.action, now=now)
+    return item_actions.undo(reader, done.action, now=now)
 
 
-def reasons(done: acting.Done) -> list[str]:
+def reasons(done: item_actions.Done) -> list[str]:
     return sorted(refused.code for refused in done.refused)
 
 
 def state(item: Item) -> str:
     found = Item.objects.select_related("decision", "adjudication").get(pk=item.pk)
-    return acting._state(found)
+    return item_actions._state(found)
 
 
 @pytest.fixture
@@ -85,7 +89,7 @@ def batch(world: World) -> Batch:
         world.label(batch, who, "extraction")
     for who, label in zip(PEOPLE, ("extraction", "reasoning", "neither"), strict=True):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     world.label(batch, "ada", "extraction")
     return batch
 
@@ -204,9 +208,9 @@ def test_an_excluded_item_without_responses_is_in_a_release_that_verifies(
     batch: Batch, world: World, tmp_path: Any
 ) -> None:
     act(world, "exclude", *items(batch))
-    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+    batches.close_batch(batch=batch, by=world.mara, now=SOON)
 
-    release = releasing.make_release(
+    release = creation.make_release(
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=SOON
     )
 
@@ -238,7 +242,7 @@ def test_undo_leaves_what_was_decided_anew(batch: Batch, world: World) -> None:
     done = act(world, "exclude", second, third)
     other = act(world, "adjudicate", second)
     assert reasons(other) == ["by_person"]
-    adjudicating.undo(item=second, by=world.mara, now=SOON)
+    adjudication.undo(item=second, by=world.mara, now=SOON)
 
     undone = undo(world, done)
 
@@ -271,7 +275,7 @@ def test_an_accepted_item_waits_for_an_adjudicator_whatever_the_rule_says(batch:
     assert reasons(done) == ["incomplete", "waiting"]
     first.refresh_from_db()
     assert first.adjudication.reason == "A torn table"
-    adjudicating.resolve_batch(batch=batch, now=SOON)
+    adjudication.resolve_batch(batch=batch, now=SOON)
     assert state(first) == "adjudication", "the rule does not decide what a person wants looked at"
     assert doctor.findings() == []
 
@@ -285,7 +289,7 @@ def test_a_decision_on_which_work_rests_stays(world: World) -> None:
     checks = world.batch("question_type", name="Again", feeds_from=batch, sources=[], overlap=1)
     world.label(batch, "ada", "extraction")
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     begun = world.take(checks, "bo")
     assert begun is not None
 
@@ -342,7 +346,7 @@ def test_undo_leaves_a_response_that_its_author_has_submitted_again(batch: Batch
 
 
 def test_a_response_in_a_closed_batch_does_not_go_back(batch: Batch, world: World) -> None:
-    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+    batches.close_batch(batch=batch, by=world.mara, now=SOON)
 
     assert reasons(act(world, "send_back", items(batch)[1])) == ["closed"]
 
@@ -363,7 +367,7 @@ def test_a_flag_of_a_manager_is_found_counted_and_shown_and_undo_removes_it(
 
     assert done.number == 2
     assert (flagged(flagged="yes"), flagged(flagged="no"), flagged(q="torn")) == (2, 2, 2)
-    assert assigning.progress([batch])[batch.pk]["flags"] == 2
+    assert batches.progress([batch])[batch.pk]["flags"] == 2
     page = browser(world.mara).get(reverse("batch", args=[batch.public_id])).content.decode()
     story = browser(world.mara).get(reverse("item_story", args=[first.public_id])).content.decode()
     assert "A torn table" in page
@@ -387,7 +391,7 @@ def test_a_flag_is_of_an_assignment_or_of_a_person_who_looks(batch: Batch, world
 
 @pytest.mark.parametrize("kind", ACTIONS)
 def test_who_annotates_in_the_batch_changes_nothing_in_it(batch: Batch, world: World, kind: str) -> None:
-    setting_up.add_member(
+    projects.add_member(
         project=world.project,
         person=world.zoe,
         roles=[Role.MANAGER, Role.ANNOTATOR],
@@ -490,7 +494,7 @@ def test_all_that_match_means_the_filter_and_at_most_a_thousand(
     form = {"action": "exclude", "all": "yes", "query": "state=open"}
 
     assert browser(world.mara).post(address, form).context["number"] == 2
-    monkeypatch.setattr(acting, "MOST_ITEMS", 1)
+    monkeypatch.setattr(item_actions, "MOST_ITEMS", 1)
     refused = browser(world.mara).post(address, form)
 
     assert refused.status_code == 422
@@ -502,7 +506,7 @@ def test_what_changed_since_the_preview_is_left_and_reported(batch: Batch, world
     client, (_, second, third, _) = browser(world.mara), items(batch)
     address = reverse("explorer_act", args=[world.project.slug])
     ids = f"{second.public_id} {third.public_id}"
-    adjudicating.decide(item=second, by=world.ivo, exclude="Torn", now=SOON)
+    adjudication.decide(item=second, by=world.ivo, exclude="Torn", now=SOON)
 
     form = {"action": "exclude", "items": ids, "confirmed": "yes", "note": "Torn"}
     page = client.post(address, form, follow=True).content.decode()
@@ -511,7 +515,7 @@ def test_what_changed_since_the_preview_is_left_and_reported(batch: Batch, world
 
 
 def test_ids_of_another_project_change_nothing(batch: Batch, world: World) -> None:
-    setting_up.create_project(slug="books", name="Books", manager=world.zoe, now=NOON)
+    projects.create_project(slug="books", name="Books", manager=world.zoe, now=NOON)
     form = {"action": "exclude", "items": items(batch)[1].public_id, "confirmed": "yes", "note": "Torn"}
 
     browser(world.zoe).post(reverse("explorer_act", args=["books"]), form)
@@ -535,9 +539,9 @@ def test_a_form_from_elsewhere_is_refused(batch: Batch, world: World) -> None:
 
 def test_a_name_in_a_note_goes_when_its_person_is_erased(batch: Batch, world: World) -> None:
     reader = querysets.reader(Actor(world.mara), world.project)
-    acting.act(reader, "exclude", [items(batch)[3].pk], note="Bo said it is torn", now=SOON)
+    item_actions.act(reader, "exclude", [items(batch)[3].pk], note="Bo said it is torn", now=SOON)
 
-    erasing.erase(person=world.bo, by=world.bo, now=timezone.now())
+    erasure.erase(person=world.bo, by=world.bo, now=timezone.now())
 
     assert "Bo" not in ItemAction.objects.get().note
     assert ItemChange.objects.count() == 1
@@ -548,7 +552,7 @@ def test_a_skipped_item_can_be_excluded_and_taken_back(batch: Batch, world: Worl
     held = world.take(batch, "cy")
     assert held is not None
     assert held.item_id == third.pk
-    annotating.skip(assignment=held, reason="Torn", now=NOON)
+    assignments.skip(assignment=held, reason="Torn", now=NOON)
 
     done = act(world, "exclude", third)
 
@@ -569,7 +573,7 @@ def edited(world: World) -> Batch:
     operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": table.rows[0][1], "new": "2001"}
     data = {"unanswerable": False, "operations": [operation], "answers": ["2001"]}
     world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -642,10 +646,10 @@ OTHER = PlainExample("cities", "Which is largest?", Table(["City", "People"], [[
 
 def test_chosen_items_are_the_first_examples_until_they_are_removed(batch: Batch, world: World) -> None:
     first, second, third, _ = items(batch)
-    adjudicating.decide(item=second, by=world.ivo, choose=["A"], now=SOON)
+    adjudication.decide(item=second, by=world.ivo, choose=["A"], now=SOON)
     assert reasons(act(world, "example", first)) == ["still_open"]
-    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
-    adjudicating.resolve_batch(batch=batch, now=SOON)
+    batches.close_batch(batch=batch, by=world.mara, now=SOON)
+    adjudication.resolve_batch(batch=batch, now=SOON)
     at_work = world.batch(name="Cities", sources=[world.import_written(OTHER)])
 
     done = act(world, "example", first, second, third)
@@ -677,7 +681,7 @@ def test_an_example_is_hidden_while_somebody_may_get_its_table_and_never_becomes
     batch: Batch, world: World
 ) -> None:
     first = items(batch)[0]
-    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
+    batches.close_batch(batch=batch, by=world.mara, now=SOON)
     other = world.batch(name="Cities", sources=[world.import_written(OTHER)])
     assert act(world, "example", first).number == 1
     assert worked_examples(other, world.bo)[0].question == first.example.question
@@ -715,7 +719,7 @@ def test_an_action_that_no_item_allows_any_more_is_not_logged(
     def refuse_it(*_: Any) -> Any:
         raise Refused("decided", "")
 
-    monkeypatch.setitem(acting._DO, "flag", refuse_it)
+    monkeypatch.setitem(item_actions._DO, "flag", refuse_it)
     number = Event.objects.count()
 
     done = act(world, "flag", *items(batch)[:2])
@@ -732,10 +736,10 @@ def test_a_name_in_a_reason_of_an_adjudicator_goes_when_its_person_is_erased(
     who = querysets.reader(Actor(world.mara), world.project)
     note = f"{world.ada.name} marked a torn table"
     keys = list(Item.objects.filter(batch=batch, decision__isnull=True).values_list("pk", flat=True))
-    acting.act(who, "exclude", keys, note=note, now=SOON)
+    item_actions.act(who, "exclude", keys, note=note, now=SOON)
     assert Decision.objects.filter(reason=note).exists()
 
-    erasing.erase(person=world.ada, by=world.ada, now=SOON)
+    erasure.erase(person=world.ada, by=world.ada, now=SOON)
 
     assert Decision.objects.filter(reason="Erased person marked a torn table").exists()
     assert not Decision.objects.filter(reason=note).exists()
@@ -747,7 +751,7 @@ def test_a_name_in_a_reason_of_an_adjudicator_goes_when_its_person_is_erased(
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two items at once, instead of twenty."""
-    monkeypatch.setattr(acting, "AT_ONCE", 2)
+    monkeypatch.setattr(item_actions, "AT_ONCE", 2)
 
 
 def confirm(world: World, kind: str, chosen: list[Item]) -> Job:
@@ -788,7 +792,7 @@ def test_many_items_are_changed_and_restored_by_jobs_in_one_action(
 
     browser(world.mara).post(reverse("explorer_undo", args=[action.public_id]), {})
     if number > 2:
-        job = Job.objects.get(kind=acting.UNDO)
+        job = Job.objects.get(kind=item_actions.UNDO)
         jobs.run(job.pk)
         assert f"Undone for {number} items." in job_page(world, job)
     assert [state(item) for item in items(batch)] == before
@@ -801,7 +805,7 @@ def test_a_job_whose_worker_was_lost_goes_on_where_it_stopped(
     world: World, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = confirm(world, "flag", items(batch))
-    flagging = acting._DO["flag"]
+    flagging = item_actions._DO["flag"]
     calls: list[int] = []
 
     def lost(*arguments: Any) -> dict[str, Any]:
@@ -810,7 +814,7 @@ def test_a_job_whose_worker_was_lost_goes_on_where_it_stopped(
             raise KeyboardInterrupt
         return flagging(*arguments)
 
-    monkeypatch.setitem(acting._DO, "flag", lost)
+    monkeypatch.setitem(item_actions._DO, "flag", lost)
     with pytest.raises(KeyboardInterrupt):
         jobs.run(job.pk)
     assert Flag.objects.count() == 2  # the first part; the second is undone as a whole
@@ -831,7 +835,7 @@ def test_a_worker_that_is_lost_after_the_last_change_leaves_one_entry_in_the_log
     assert jobs.run(job.pk) == "done"
     assert Event.objects.get(thing="itemaction").detail["items"] == 4
 
-    again = acting.start_undo(
+    again = item_actions.start_undo(
         querysets.reader(Actor(world.mara), world.project), ItemAction.objects.get(), now=timezone.now()
     )
     for _ in range(2):
@@ -845,7 +849,7 @@ def test_a_job_that_changed_nothing_can_run_twice(
     world: World, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = confirm(world, "exclude", items(batch))
-    monkeypatch.setattr(acting, "refusal", lambda *args, **values: acting.CHANGED)
+    monkeypatch.setattr(item_actions, "refusal", lambda *args, **values: item_actions.CHANGED)
     with monkeypatch.context() as lost:
         lost.setattr(jobs, "_end", lambda *args, **values: "lost")
         assert jobs.run(job.pk) == "lost"
@@ -866,7 +870,7 @@ def test_what_follows_from_an_item_goes_with_it_where_both_are_selected(world: W
     first = world.batch(size=2, overlap=1)
     last = world.batch("answer_check", sources=[], feeds_from=first)
     world.label(first, "ada", "extraction")
-    adjudicating.resolve_batch(batch=first, now=NOON)
+    adjudication.resolve_batch(batch=first, now=NOON)
     both = [Item.objects.get(batch=first, decision__isnull=False), last.items.get()]
 
     done = act(world, "exclude", *both)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, setting_up
+from annotation.access.roles import Permission, Role
 from annotation.models import Batch, Exclusion, Membership
-from annotation.roles import Permission, Role
+from annotation.workflow import adjudication, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_api import program
 
@@ -23,7 +23,7 @@ def batch(world: World) -> Batch:
     batch = world.batch(name="Labels", overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "extraction"), ("ada", "reasoning"), ("bo", "neither")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -47,7 +47,7 @@ def test_a_day_is_the_same_by_api_as_on_the_page(world: World) -> None:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"label": "extraction"}, now=late)
-    setting_up.change_person(person=world.mara, name="Mara", time_zone="Asia/Tokyo")
+    projects.change_person(person=world.mara, name="Mara", time_zone="Asia/Tokyo")
     world.mara.refresh_from_db()
     page = Client()
     page.force_login(world.mara)
@@ -84,7 +84,7 @@ def test_what_is_no_filter_is_named(batch: Batch, world: World, query: str) -> N
 
 def test_annotators_of_an_open_batch_see_its_questions_alone(batch: Batch, world: World) -> None:
     member = Membership.objects.get(person=world.mara, project=world.project)
-    setting_up.change_roles(membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON)
+    projects.change_roles(membership=member, roles=[Role.MANAGER, Role.ANNOTATOR], by=world.mara, now=NOON)
     mara = program(world, "mara")
 
     everything = mara("GET", ITEMS).body["results"]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Annotation, Example
-from annotation.quality import guidance
-from annotation.releases import release_files
+from annotation.quality import guidelines
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tableqa.data.examples import Context, Turn
@@ -56,7 +56,7 @@ def test_an_example_is_shown_whole(world: World, rich: Example) -> None:
     batch = world.batch("value_change", variant="answer_stays", sources=[rich.source])
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    shows = annotating.payload(assignment)["shows"]
+    shows = assignments.payload(assignment)["shows"]
     assert shows["table"]["title"] == "Net revenue"
     assert shows["table"]["header_rows"] == [["", "Fiscal year", "Fiscal year"]]
     assert shows["table"]["spans"]
@@ -72,9 +72,9 @@ def test_an_edit_of_it_is_exported_whole_and_verifies(world: World, rich: Exampl
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r2", "column": "c0", "at": [2, 0], "old": "a\nb", "new": "a\nc"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    adjudicating.resolve_due(now=NOON + timedelta(seconds=61))
+    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
+    creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
     assert release_files.verify(out)["replayed"] == 1
     sources = [json.loads(line) for line in (out / "sources.jsonl").read_text().splitlines()]
     table = next(line for line in sources if line["kind"] == "table")
@@ -99,7 +99,7 @@ def test_a_chain_of_edits_keeps_the_ids_of_the_source(world: World) -> None:
         assert assignment is not None
         data = {"unanswerable": False, "operations": list(operations), "answers": [], "reason": ""}
         world.answer(assignment, data)
-        adjudicating.resolve_batch(batch=batch, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=NOON)
 
     row = {"op": "remove_row", "row": "r1", "at": 1, "old": ["Alien", "1979", "117"]}
     edit(first, "ada", row)
@@ -118,7 +118,7 @@ def test_a_chain_of_edits_keeps_the_ids_of_the_source(world: World) -> None:
 def test_annotations_keep_the_guidelines_they_were_made_under(world: World) -> None:
     batch = world.batch(size=2)
     world.label(batch, "ada", "extraction")
-    guidance.revise(
+    guidelines.revise(
         project=world.project,
         task=task_type("question_type"),
         text="# Clearer\n",
@@ -134,7 +134,7 @@ def test_a_batch_planned_late_catches_up_with_what_was_decided(world: World) -> 
     first = world.batch("question_type", size=2, overlap=1)
     for _ in range(2):
         world.label(first, "ada", "reasoning")
-    adjudicating.resolve_batch(batch=first, now=NOON)
+    adjudication.resolve_batch(batch=first, now=NOON)
     second = world.batch("value_change", variant="answer_changes", sources=(), feeds_from=first)
     assert second.items_count == 2
     assert world.take(second, "ada") is not None, "a label makes nothing: whoever gave it may edit"
@@ -150,7 +150,7 @@ def test_decisions_at_the_same_time_feed_one_batch_without_losing_any(world: Wor
 
     def resolve(item_id: int) -> None:
         try:
-            adjudicating.resolve_item(item_id=item_id, now=NOON)
+            adjudication.resolve_item(item_id=item_id, now=NOON)
         except BaseException as error:
             errors.append(error)
         finally:

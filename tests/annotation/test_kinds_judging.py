@@ -11,12 +11,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation import simulating
-from annotation.journeys import adjudicating, annotating, assigning, releasing
+from annotation.management import simulation
 from annotation.models import Batch, Decision, Example, Exclusion, Item, ModelAnswer, Place
-from annotation.quality import reporting
-from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.platform.refusals import Refused
+from annotation.quality import task_report
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, batches
 from tableqa import Example as PlainExample
 from tableqa import Table
 from tests.annotation.cast import NOON, World
@@ -32,7 +32,7 @@ def edited(world: World, who: str = "ada", overlap: int = 1) -> Batch:
     assignment = world.take(batch, who)
     assert assignment is not None
     world.answer(assignment, EDIT)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -57,7 +57,7 @@ def test_nor_one_that_was_made_from_it(world: World) -> None:
     bo = world.take(batch, "bo")
     assert bo is not None
     world.answer(bo, said)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     checked = check(world)
     makers = {
         row.item.example.perturbation: row.person for row in Exclusion.objects.filter(item__batch=checked)
@@ -69,7 +69,7 @@ def test_the_page_of_a_check_holds_no_answer(world: World) -> None:
     edited(world)
     assignment = world.take(check(world), "bo")
     assert assignment is not None
-    payload = annotating.payload(assignment)
+    payload = assignments.payload(assignment)
     assert set(payload["shows"]) == {"question", "table"}
     assert payload["shows"]["table"]["rows"][0] == ["Heat", "1996", "170"]
 
@@ -79,7 +79,7 @@ def answer(world: World, batch: Batch, **said: list[str]) -> None:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"answers": answers, "unanswerable": not answers})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def test_equal_answers_confirm_the_example(world: World) -> None:
@@ -88,7 +88,7 @@ def test_equal_answers_confirm_the_example(world: World) -> None:
     answer(world, batch, bo=["1996"], cy=["1996 "])
     decision = Decision.objects.get(item__batch=batch)
     assert (decision.kind, decision.reason) == ("accepted", "")
-    assert reporting.reports(batch)[0].rows[0][1:5] == ("films-dev", "answer_changes", 1, 1)
+    assert task_report.reports(batch)[0].rows[0][1:5] == ("films-dev", "answer_changes", 1, 1)
 
 
 def test_a_lost_sign_is_decided_under_its_name(world: World) -> None:
@@ -103,9 +103,9 @@ def test_another_value_waits_for_an_adjudicator_who_may_uphold_it(world: World) 
     edited(world)
     batch = check(world)
     answer(world, batch, bo=["1995"], cy=["1995"])
-    (item,) = adjudicating.waiting(batch)
+    (item,) = adjudication.waiting(batch)
     assert "2 x value" in item.adjudication.reason
-    decision = adjudicating.decide(
+    decision = adjudication.decide(
         item=item, by=world.ivo, note="The edit was lost.", choose=["A", "B"], now=LATER
     )
     assert (decision.kind, decision.reason) == ("accepted", "value")
@@ -115,10 +115,10 @@ def test_what_an_adjudicator_upheld_verifies_in_a_release(world: World, tmp_path
     edited(world)
     batch = check(world)
     answer(world, batch, bo=["1,995"], cy=["1995"])
-    (item,) = adjudicating.waiting(batch)
-    adjudicating.decide(item=item, by=world.ivo, note="They say the same.", choose=["A", "B"], now=LATER)
+    (item,) = adjudication.waiting(batch)
+    adjudication.decide(item=item, by=world.ivo, note="They say the same.", choose=["A", "B"], now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=LATER, out=out)
     assert release_files.verify(out)["annotations"] == 3
     records = [json.loads(line) for line in (out / "answer_check.jsonl").read_text().splitlines()]
     assert [(record["checked"], record["difference"]) for record in records] == [(["1,995"], "value")]
@@ -128,9 +128,9 @@ def test_an_adjudicator_cannot_uphold_two_answers_at_once(world: World) -> None:
     edited(world)
     batch = check(world)
     answer(world, batch, bo=["1995"], cy=["1996"])
-    (item,) = adjudicating.waiting(batch)
+    (item,) = adjudication.waiting(batch)
     with pytest.raises(Refused, match="responses differ"):
-        adjudicating.decide(item=item, by=world.ivo, note="Both?", choose=["A", "B"], now=LATER)
+        adjudication.decide(item=item, by=world.ivo, note="Both?", choose=["A", "B"], now=LATER)
 
 
 # -- ratings ----------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_two_who_are_far_apart_call_a_third_and_agreement_stays_theirs(world: Wo
     rate(world, batch, "ada", 5, 5)
     rate(world, batch, "bo", 2, 5)
     assert world.take(batch, "cy") is None
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     assert not Decision.objects.exists()
     assert list(Place.objects.filter(batch=batch).order_by("number").values_list("added", flat=True)) == [
         False,
@@ -164,7 +164,7 @@ def test_two_who_are_far_apart_call_a_third_and_agreement_stays_theirs(world: Wo
         True,
     ]
     rate(world, batch, "cy", 5, 4)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     (outcome,) = Decision.objects.get().outcomes.all()
     assert outcome.response["data"] == {"faithfulness": 4, "comprehensiveness": 4.666667}
 
@@ -204,9 +204,9 @@ def test_answers_to_the_same_question_are_counted_for_each_person(world: World) 
     for who in ("ada", "bo"):
         seen: dict[tuple[str, int], list[Any]] = {}
         while (assignment := world.take(batch, who)) is not None:
-            shows = annotating.payload(assignment)["shows"]
+            shows = assignments.payload(assignment)["shows"]
             place = seen.setdefault((shows["question"], len(shows["table"]["rows"])), [])
-            place.append(annotating.payload(assignment)["same_question"])
+            place.append(assignments.payload(assignment)["same_question"])
             world.answer(assignment, {"faithfulness": 5, "comprehensiveness": 5})
         assert seen == {
             ("which is longest?", 2): [{"number": n, "total": 3} for n in (1, 2, 3)],
@@ -222,7 +222,7 @@ def test_what_was_rated_here_says_where_a_metric_fails(world: World) -> None:
     while (assignment := world.take(ratings, "ada")) is not None:
         number = int(assignment.item.example.external_id[-1])
         world.answer(assignment, {"faithfulness": 5 - 2 * number, "comprehensiveness": 5 - 2 * number})
-    adjudicating.resolve_batch(batch=ratings, now=LATER)
+    adjudication.resolve_batch(batch=ratings, now=LATER)
     batch = world.batch("metric_failure", sources=[source], size=2)
     items = list(Item.objects.filter(batch=batch).select_related("example"))
     assert {item.example.external_id for item in items} == {"fetaqa_0~system-0", "fetaqa_0~system-2"}
@@ -243,7 +243,7 @@ def test_two_examples_of_one_question_are_one_pair_and_neither_maker_rates_it(wo
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {**EDIT, "operations": [{**HEAT, "new": year}], "answers": [year]})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     assert Example.objects.perturbed().count() == 2
     ratings = world.batch("perturbation_rating", of="perturbed", overlap=1)
     item = Item.objects.get(batch=ratings)
@@ -253,8 +253,8 @@ def test_two_examples_of_one_question_are_one_pair_and_neither_maker_rates_it(wo
     cy = world.take(ratings, "cy")
     assert cy is not None
     world.answer(cy, {"left": 5, "left_errors": [], "right": 4, "right_errors": [], "better": "left"})
-    adjudicating.resolve_batch(batch=ratings, now=LATER)
-    quality, preference, _ = reporting.reports(ratings)
+    adjudication.resolve_batch(batch=ratings, now=LATER)
+    quality, preference, _ = task_report.reports(ratings)
     assert quality.rows[0][:5] == ("answer_changes", "person", 2, 4.5, 2)
     assert preference.rows == (), "both were made by people"
 
@@ -280,11 +280,11 @@ def test_screening_asks_about_what_a_model_always_gets_right_and_feeds_what_is_k
         said[assignment.item.example.external_id] = label
         world.answer(assignment, {"label": label})
     assert said.keys() == {"nu-0", "nu-2"}
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     (kept,) = [id for id, label in said.items() if label == "keep"]
     assert [item.example.external_id for item in Item.objects.filter(batch=following)] == [kept]
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    assert reporting.reports(batch)[0].rows == (("films-dev", 2, 1, 1),)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    assert task_report.reports(batch)[0].rows == (("films-dev", 2, 1, 1),)
 
 
 def test_an_adjudicator_reads_the_rated_answer_and_who_said_what_under_letters(world: World) -> None:
@@ -292,16 +292,16 @@ def test_an_adjudicator_reads_the_rated_answer_and_who_said_what_under_letters(w
     batch = world.batch("answer_rating", sources=[source])
     rate(world, batch, "ada", 5, 5)
     rate(world, batch, "bo", 1, 5)
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    (item,) = adjudicating.waiting(batch)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    (item,) = adjudication.waiting(batch)
     client = Client()
     client.force_login(world.ivo)
     page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()
     assert "Heat is the longest (1)." in page
     assert "system-1" not in page
     assert "differ by 3 or more" in page
-    decision = adjudicating.decide(item=item, by=world.ivo, note="Between.", choose=["A", "B"], now=LATER)
+    decision = adjudication.decide(item=item, by=world.ivo, note="Between.", choose=["A", "B"], now=LATER)
     assert [outcome.response["data"]["faithfulness"] for outcome in decision.outcomes.all()] == [3]
 
 
@@ -311,6 +311,6 @@ def test_simulated_people_rate_what_they_are_shown(world: World) -> None:
     pairs = world.batch("perturbation_rating", of="perturbed")
     ratings = world.batch("answer_rating", sources=[world.import_written(rated(1), rated(2))])
     for batch in (pairs, ratings):
-        done = simulating.simulate(batch=batch, annotators=2, seed=1, accuracy=0.9, now=timezone.now())
+        done = simulation.simulate(batch=batch, annotators=2, seed=1, accuracy=0.9, now=timezone.now())
         assert sum(counts["submitted"] for counts in done.values()) == 2 * batch.items_count
         assert not any(counts["skipped"] for counts in done.values())

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.journeys import importing
+from annotation.imports import example_import
 from annotation.models import Annotation
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tableqa.readers.interface import Credit
 from tests.annotation.cast import NOON, World
 
@@ -34,7 +34,7 @@ def export(folder: Path, *annotations_of_tasks: list[dict[str, Any]]) -> Path:
 
 
 def left_out(world: World, path: Path, **more: Any) -> str:
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=world.project, reader="label_studio", path=path, now=NOON, **more
     )
     return done.report.left_out
@@ -99,7 +99,7 @@ def test_examples_of_an_export_of_askew_keep_the_credit_of_their_sources(
         task["meta"] = {"credit": {"licence": licence, "citation": f"Ann, {licence}", "url": url}}
     path.write_text(json.dumps(tasks), "utf-8")
 
-    done = importing.import_examples(project=world.project, reader="label_studio", path=path, now=NOON)
+    done = example_import.import_examples(project=world.project, reader="label_studio", path=path, now=NOON)
 
     credit = (done.source.licence, done.source.citation, done.source.url)
     assert credit == ("CC-BY-4.0 AND MIT", "Ann, CC-BY-4.0\nAnn, MIT", "https://a.org")
@@ -113,10 +113,10 @@ def test_a_licence_of_the_files_that_is_too_long_is_refused(world: World, tmp_pa
     read: dict[str, Any] = {"project": world.project, "reader": "label_studio", "path": path, "now": NOON}
 
     with pytest.raises(Refused, match=r"The licence has 81 characters, more than 80\. Enter an SPDX"):
-        importing.import_examples(**read)
+        example_import.import_examples(**read)
 
     credit = Credit("MIT", "", "")
-    assert importing.import_examples(**read, credit=credit).source.licence == "MIT"
+    assert example_import.import_examples(**read, credit=credit).source.licence == "MIT"
 
 
 def test_applying_a_study_file_says_it(

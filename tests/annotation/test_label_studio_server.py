@@ -19,8 +19,8 @@ import httpx
 import pytest
 from django.core.management import call_command
 
-from annotation.journeys import releasing
 from annotation.models import Annotation, Batch, Example, Person, Source
+from annotation.releases import creation
 from tableqa.readers import READERS
 from tableqa.readers.responses import TOOLS
 from tests.annotation.cast import NOON, World, make_world
@@ -171,7 +171,7 @@ def test_a_running_label_studio_takes_the_export_and_gives_it_back_without_loss(
     Person.objects.filter(pk=world.bo.pk).update(is_simulated=True)
     edited = crafted(world)
     folder = tmp_path / "release"
-    releasing.make_release(
+    creation.make_release(
         project=world.project,
         name="v1",
         format="askew",

@@ -17,11 +17,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import jobs, simulating, written_pages
-from annotation.doctor import SelfHealing, findings
-from annotation.journeys import adjudicating, assigning, labelled_elsewhere, releasing
-from annotation.journeys.labelled_elsewhere import checks, pages
-from annotation.journeys.labelled_elsewhere.checks import Checked
+from annotation.background import jobs, staged_pages
+from annotation.imports import label_import
+from annotation.imports.label_import import checks, staging
+from annotation.imports.label_import.checks import Checked
+from annotation.management import simulation
+from annotation.management.doctor import SelfHealing, findings
 from annotation.models import (
     Annotation,
     Assignment,
@@ -37,8 +38,10 @@ from annotation.models import (
     StagedLabel,
     Upload,
 )
-from annotation.refusals import Refused
-from annotation.work import availability
+from annotation.platform.refusals import Refused
+from annotation.queue import availability
+from annotation.releases import creation
+from annotation.workflow import adjudication, batches
 from tests.annotation import labels
 from tests.annotation.cast import NOON, World
 
@@ -110,14 +113,14 @@ class TestWriting:
             + "".join(f"{id},{who},extraction\n" for id in ids for who in ("Xenia", "Yuri")),
         )
 
-        assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-        assert adjudicating.resolve_batch(batch=batch, now=NOON) == 2
+        batches.close_batch(batch=batch, by=world.mara, now=NOON)
+        assert adjudication.resolve_batch(batch=batch, now=NOON) == 2
 
         assert {decision.kind for decision in Decision.objects.all()} == {"accepted"}
-        release = releasing.make_release(
+        release = creation.make_release(
             project=world.project, name="v1", format="askew", by=world.rea, now=NOON
         )
-        folder = releasing.folder(release)
+        folder = creation.folder(release)
         call_command("verify_release", str(folder))
         rows = [json.loads(line) for line in (folder / "annotations.jsonl").read_text().splitlines()]
         assert [row["external"] for row in rows] == [True] * 4
@@ -159,7 +162,7 @@ class TestWriting:
 
         people = Person.objects.filter(is_external=True)
         assert dict(people.values_list("name", "is_simulated")) == {"Xenia": False, "Yuri": True}
-        assert simulating.people_of(world.project, 1, NOON)[0].name == "Simulated 1"
+        assert simulation.people_of(world.project, 1, NOON)[0].name == "Simulated 1"
 
     def test_lists_and_whole_responses_may_be_json(self, world: World) -> None:
         batch = world.batch(overlap=2)
@@ -189,7 +192,7 @@ class TestWhoseItIsNot:
             ]
         )
         write(edits, out.getvalue(), world.mara)
-        adjudicating.resolve_due(now=NOON + timedelta(days=1))
+        adjudication.resolve_due(now=NOON + timedelta(days=1))
         checks = world.batch("answer_check", feeds_from=edits, overlap=2, sources=[])
         made = checks.items.select_related("example").get().example.external_id
 
@@ -326,7 +329,7 @@ class TestWhatIsWrong:
     def test_a_place_that_is_taken_between_looking_and_writing_stops_everything(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        batch, stage = world.batch(overlap=2), pages._stage_page
+        batch, stage = world.batch(overlap=2), staging._stage_page
         before: list[dict[str, int]] = []
 
         def meanwhile(*params: Any) -> None:
@@ -336,7 +339,7 @@ class TestWhatIsWrong:
             before.append(counted(batch))
             stage(*params)
 
-        monkeypatch.setattr(pages, "_stage_page", meanwhile)
+        monkeypatch.setattr(staging, "_stage_page", meanwhile)
         with pytest.raises(Refused, match="took a slot meanwhile"):
             write(batch, LABELS)
 
@@ -356,16 +359,16 @@ class TestPages:
     def killed(self, world: World, monkeypatch: pytest.MonkeyPatch) -> Batch:
         """A batch into which an import was killed after the first of its four pages."""
         batch = world.batch(overlap=2)
-        monkeypatch.setattr(written_pages, "ROWS", 1)
+        monkeypatch.setattr(staged_pages, "ROWS", 1)
         with monkeypatch.context() as patched:
-            stage = pages._stage_page
+            stage = staging._stage_page
 
             def one_page(staged: LabelImport, start: int, *more: Any) -> None:
                 if start == 1:
                     raise Killed
                 stage(staged, start, *more)
 
-            patched.setattr(pages, "_stage_page", one_page)
+            patched.setattr(staging, "_stage_page", one_page)
             with pytest.raises(Killed):
                 write(batch, LABELS)
         return batch
@@ -386,7 +389,7 @@ class TestPages:
     ) -> None:
         (first,) = StagedLabel.objects.values_list("pk", "assignment_public_id")
         staged: list[list[tuple[int, str]]] = []
-        publish = pages.publish
+        publish = staging.publish
 
         def publish_and_note(*given: Any) -> None:
             staged.append(
@@ -394,7 +397,7 @@ class TestPages:
             )
             publish(*given)
 
-        monkeypatch.setattr(pages, "publish", publish_and_note)
+        monkeypatch.setattr(staging, "publish", publish_and_note)
         done = write(killed, LABELS)
 
         assert done.new == 4
@@ -415,7 +418,7 @@ class TestPages:
                 assert Annotation.objects.count() == 4
                 raise Killed
 
-            patched.setattr(pages, "_count", count)
+            patched.setattr(staging, "_count", count)
             with pytest.raises(Killed):
                 write(killed, LABELS)
         assert counted(killed) == before
@@ -426,7 +429,7 @@ class TestPages:
     def test_pages_of_another_size_go_on_within_a_page(
         self, killed: Batch, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(written_pages, "ROWS", 3)
+        monkeypatch.setattr(staged_pages, "ROWS", 3)
         write(killed, LABELS)
         assert counted(killed)["annotations"] == 4
         assert list(findings()) == []
@@ -434,7 +437,7 @@ class TestPages:
     def test_progress_grows_from_checking_to_the_last_page(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(written_pages, "ROWS", 1)
+        monkeypatch.setattr(staged_pages, "ROWS", 1)
         monkeypatch.setattr(checks, "ROWS", 1)
         told: list[tuple[int, int]] = []
 
@@ -445,7 +448,7 @@ class TestPages:
 
     def test_a_cancelled_import_leaves_no_page(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         batch = world.batch(overlap=2)
-        monkeypatch.setattr(written_pages, "ROWS", 1)
+        monkeypatch.setattr(staged_pages, "ROWS", 1)
         staged: list[int] = []
 
         def cancel(done: int, total: int) -> None:
@@ -473,14 +476,14 @@ class TestPages:
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         numbers: list[int] = []
-        publish = pages.publish
+        publish = staging.publish
 
         def publish_and_count(*given: Any) -> None:
             with CaptureQueriesContext(connection) as statements:
                 publish(*given)
             numbers.append(len(statements))
 
-        monkeypatch.setattr(pages, "publish", publish_and_count)
+        monkeypatch.setattr(staging, "publish", publish_and_count)
         write(world.batch(overlap=2), LABELS)  # the people are in the project afterwards
         write(
             world.batch(overlap=2), "example,annotator,label\nnu-0,Xenia,extraction\nnu-0,Yuri,extraction\n"
@@ -498,24 +501,24 @@ class TestPages:
     def test_of_two_imports_of_one_batch_at_the_same_time_one_is_told(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        batch, stage = world.batch(overlap=2), pages.stage
+        batch, stage = world.batch(overlap=2), staging.stage
 
         def meanwhile(*params: Any) -> None:
-            monkeypatch.setattr(pages, "stage", stage)
+            monkeypatch.setattr(staging, "stage", stage)
             write(batch, "example,annotator,label\nnu-3,Xenia,extraction\n")
             stage(*params)
 
-        monkeypatch.setattr(pages, "stage", meanwhile)
+        monkeypatch.setattr(staging, "stage", meanwhile)
         with pytest.raises(Refused, match="Import the file again"):
             write(batch, LABELS)
         assert counted(batch)["annotations"] == 1
         assert write(batch, LABELS).new == 4
 
     def external(self, world: World, name: str) -> int:
-        release = releasing.make_release(
+        release = creation.make_release(
             project=world.project, name=name, format="askew", by=world.rea, now=NOON
         )
-        path = releasing.folder(release) / "annotations.jsonl"
+        path = creation.folder(release) / "annotations.jsonl"
         return sum(bool(json.loads(line).get("external")) for line in path.read_text().splitlines())
 
 
@@ -599,7 +602,7 @@ class TestThePage:
     def test_a_preview_checks_the_first_labels_of_many(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(labelled_elsewhere, "MOST_IN_PREVIEW", 3)
+        monkeypatch.setattr(label_import, "MOST_IN_PREVIEW", 3)
 
         page = text(self.post(world, world.batch(overlap=2), file=self.file(LABELS)))
 
@@ -698,7 +701,7 @@ class TestFilesThatAreReadAPageAtATime:
     @pytest.fixture(autouse=True)
     def _small_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(checks, "ROWS", 1)
-        monkeypatch.setattr(written_pages, "ROWS", 1)
+        monkeypatch.setattr(staged_pages, "ROWS", 1)
 
     def test_room_that_an_earlier_page_takes_is_gone(self, world: World) -> None:
         found = labels.look(batch=world.batch(overlap=1), text=LABELS)

@@ -14,12 +14,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from annotation import catalogues, words
-from annotation.journeys import adjudicating, setting_up
+from annotation.access.roles import Permission
+from annotation.management import catalogues
 from annotation.models import Guidelines, Reading
-from annotation.quality import guidance
-from annotation.roles import Permission
+from annotation.platform import display_text
+from annotation.quality import guidelines
 from annotation.templatetags import must_hold
+from annotation.workflow import adjudication, projects
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage
@@ -71,7 +72,7 @@ def test_a_program_with_a_token_reads_english_and_the_scripts_of_a_page_the_page
     world: World, client: Client
 ) -> None:
     address = reverse("api_next", args=["nowhere"])
-    _, secret = setting_up.make_token(
+    _, secret = projects.make_token(
         person=world.people["ada"],
         project=world.project,
         name="t",
@@ -120,7 +121,7 @@ def test_guidelines_without_a_translation_are_shown_in_english(monkeypatch: pyte
     task = task_types()["question_type"]
     monkeypatch.setattr(type(task), "guidelines_in", lambda self, language: "")
     with translation.override("de"):
-        shown = guidance.told(None, task)
+        shown = guidelines.told(None, task)
 
     assert (shown.text, shown.lacking) == (task.guidelines(), True)
 
@@ -130,23 +131,23 @@ def test_people_read_the_managers_text_in_their_language_and_are_told_where_it_i
 ) -> None:
     task = task_types()["question_type"]
     given: dict[str, Any] = {"project": world.project, "task": task, "person": world.mara, "now": NOON}
-    first = guidance.ensure(project=world.project, task=task, now=NOON)
+    first = guidelines.ensure(project=world.project, task=task, now=NOON)
     with translation.override("de"):
-        assert guidance.told(first, task).language == "de"
-    only = guidance.revise(text="# Ours\n", **given)
-    both = guidance.revise(text="# Ours\n", translations={"de": "# Unsere\n"}, **given)
+        assert guidelines.told(first, task).language == "de"
+    only = guidelines.revise(text="# Ours\n", **given)
+    both = guidelines.revise(text="# Ours\n", translations={"de": "# Unsere\n"}, **given)
 
     assert both.number == only.number + 1
     with translation.override("de"):
-        assert guidance.told(both, task) == guidance.Told("# Unsere\n", "de")
-        assert guidance.told(only, task) == guidance.Told("# Ours\n", lacking=True)
-        assert "gibt es nicht in Ihrer Sprache" in guidance.told_as_html(only, task, top=2)
-    assert guidance.told(both, task) == guidance.Told("# Ours\n")
+        assert guidelines.told(both, task) == guidelines.Told("# Unsere\n", "de")
+        assert guidelines.told(only, task) == guidelines.Told("# Ours\n", lacking=True)
+        assert "gibt es nicht in Ihrer Sprache" in guidelines.told_as_html(only, task, top=2)
+    assert guidelines.told(both, task) == guidelines.Told("# Ours\n")
 
 
 def test_what_was_read_says_in_which_language(world: World, client: Client) -> None:
     world.batch(name="Open")
-    guidance.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
     client.force_login(world.people["ada"])
     address = reverse("guidelines", args=[world.project.slug, "question_type"])
     newest = Guidelines.objects.filter(project=world.project).latest("number")
@@ -163,7 +164,7 @@ def test_a_label_has_one_name_on_the_page_of_who_decides(world: World) -> None:
     batch = world.batch(overlap=3, size=1)
     for who, label in (("ada", "extraction"), ("bo", "neither"), ("cy", "unanswerable")):
         world.label(batch, who, label)
-    adjudicating.resolve_due(now=NOON + timedelta(days=1))
+    adjudication.resolve_due(now=NOON + timedelta(days=1))
     client = Client(headers={"accept-language": "de"})
     client.force_login(world.ivo)
 
@@ -237,6 +238,6 @@ def test_the_states_of_the_checklist_are_the_same_words_in_the_browser_and_on_th
     ],
 )
 def test_codes_are_shown_in_words(kept: str, english: str, german: str) -> None:
-    assert words.shown(kept) == english
+    assert display_text.shown(kept) == english
     with translation.override("de"):
-        assert words.shown(kept) == german
+        assert display_text.shown(kept) == german

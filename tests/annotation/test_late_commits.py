@@ -13,7 +13,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation import events
+from annotation.access import audit_log
 from annotation.explorer import index
 from annotation.models import (
     Assignment,
@@ -26,7 +26,7 @@ from annotation.models import (
     Try,
     Verdict,
 )
-from annotation.quality import agreement, gold, snapshots
+from annotation.quality import agreement_report, gold, snapshots
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark
 
@@ -39,7 +39,7 @@ only_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="
 def writers(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The transactions that are under way, as PostgreSQL would name them."""
     names: set[str] = set()
-    monkeypatch.setattr(events, "current_writers", lambda *models: sorted(names))
+    monkeypatch.setattr(audit_log, "current_writers", lambda *models: sorted(names))
     return names
 
 
@@ -172,14 +172,14 @@ def test_an_item_that_cannot_be_indexed_hides_no_other(world: World, monkeypatch
     batch = world.batch(size=2)
     broken = world.label(batch, "ada", "extraction").assignment.item_id
     world.label(batch, "ada", "reasoning")
-    stored = agreement.stored
+    stored = agreement_report.stored
 
     def raising(task: Any, response: Any) -> Any:
         if response["data"]["label"] == "extraction":
             raise ValueError("no")
         return stored(task, response)
 
-    monkeypatch.setattr(agreement, "stored", raising)
+    monkeypatch.setattr(agreement_report, "stored", raising)
     refresh(world)
     given = dict(IndexedItem.objects.values_list("item_id", "given"))
     assert given.pop(broken) == ""
@@ -201,14 +201,14 @@ def test_the_log_is_settled_up_to_what_was_there_when_the_last_writer_of_then_wa
 ) -> None:
     logged(world, 1_000_002, 7).save(force_insert=True)
     writers.add("3/1")
-    first = events.settled(world.project.pk, None)
+    first = audit_log.settled(world.project.pk, None)
     logged(world, 1_000_003, 8).save(force_insert=True)
-    second = events.settled(world.project.pk, first)
+    second = audit_log.settled(world.project.pk, first)
     writers.clear()
     writers.add("3/2")
-    third = events.settled(world.project.pk, second)
+    third = audit_log.settled(world.project.pk, second)
     writers.clear()
-    fourth = events.settled(world.project.pk, third)
+    fourth = audit_log.settled(world.project.pk, third)
     assert [mark["through"] for mark in (first, second, third, fourth)] == [0, 0, 1_000_003, 1_000_003]
 
 

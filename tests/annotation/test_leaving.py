@@ -14,12 +14,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Role
+from annotation.accounts import crowd_entry
 from annotation.models import Assignment, Batch, Event, Membership, Person, Place
-from annotation.people import crowd
-from annotation.refusals import Refused
-from annotation.roles import Role
-from annotation.work import shares
+from annotation.platform.refusals import Refused
+from annotation.queue import allocation
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World, envelope, make_world
 
 
@@ -55,9 +55,9 @@ def test_the_share_of_somebody_who_is_removed_is_for_whoever_comes_next(split: t
     world, batch = split
     assert world.take(batch, "ada") is not None  # one on the desk, two kept
 
-    assert setting_up.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON) == 2
+    assert projects.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON) == 2
 
-    assert shares.kept([batch]).get((batch.pk, world.ada.pk)) is None
+    assert allocation.kept([batch]).get((batch.pk, world.ada.pk)) is None
     assert done_by(world, batch, "bo") + done_by(world, batch, "cy") == 9
     assert Event.objects.filter(thing="place", after="open", actor=world.mara).count() == 2
 
@@ -65,7 +65,7 @@ def test_the_share_of_somebody_who_is_removed_is_for_whoever_comes_next(split: t
 def test_so_is_the_share_of_somebody_who_annotates_no_more(split: tuple[World, Batch]) -> None:
     world, batch = split
 
-    freed = setting_up.change_roles(
+    freed = projects.change_roles(
         membership=member(world, "ada"), roles=[Role.VIEWER], by=world.mara, now=NOON
     )
 
@@ -77,9 +77,9 @@ def test_another_role_beside_leaves_the_share_alone(split: tuple[World, Batch]) 
     world, batch = split
 
     both = [Role.ANNOTATOR, Role.VIEWER]
-    assert setting_up.change_roles(membership=member(world, "ada"), roles=both, by=world.mara, now=NOON) == 0
+    assert projects.change_roles(membership=member(world, "ada"), roles=both, by=world.mara, now=NOON) == 0
 
-    assert shares.kept([batch])[batch.pk, world.ada.pk] == 3
+    assert allocation.kept([batch])[batch.pk, world.ada.pk] == 3
 
 
 def test_the_page_says_how_many_items_become_free(split: tuple[World, Batch]) -> None:
@@ -126,9 +126,9 @@ def test_an_open_page_says_that_they_have_left_and_not_that_they_are_signed_out(
     assert taken is not None
     client = client_of(world.ada)
     if ends == "removed":
-        setting_up.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON)
+        projects.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON)
     else:
-        setting_up.change_roles(membership=member(world, "ada"), roles=[Role.VIEWER], by=world.mara, now=NOON)
+        projects.change_roles(membership=member(world, "ada"), roles=[Role.VIEWER], by=world.mara, now=NOON)
 
     response = envelope(taken, {"label": "reasoning"})
     for method, address, body in (
@@ -148,7 +148,7 @@ def test_an_open_page_says_that_they_have_left_and_not_that_they_are_signed_out(
 def test_nobody_elses_assignment_is_any_more_than_nothing(world: World) -> None:
     taken = world.take(world.batch(), "ada")
     assert taken is not None
-    setting_up.remove_member(membership=member(world, "bo"), by=world.mara, now=NOON)
+    projects.remove_member(membership=member(world, "bo"), by=world.mara, now=NOON)
 
     answer = client_of(world.bo).post(f"/api/assignments/{taken.public_id}/ping/")
 
@@ -160,7 +160,7 @@ def test_the_pages_say_so_too(world: World) -> None:
     taken = world.take(batch, "ada")
     assert taken is not None
     client = client_of(world.ada)
-    setting_up.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON)
+    projects.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON)
 
     for page in (
         client.get(f"/batches/{batch.public_id}/annotate/", follow=True),
@@ -175,13 +175,13 @@ def test_the_pages_say_so_too(world: World) -> None:
 
 
 def test_my_work_lists_what_they_did_and_earned_and_opens_nothing(world: World) -> None:
-    setting_up.change_terms(
+    projects.change_terms(
         project=world.project, pay={"currency": "EUR", "per_item": 0.5}, caps={}, by=world.mara, now=NOON
     )
     batch = world.batch()
     world.label(batch, "ada", "reasoning")
     assert world.take(batch, "ada") is not None
-    setting_up.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON)
+    projects.remove_member(membership=member(world, "ada"), by=world.mara, now=NOON)
 
     page = client_of(world.ada).get("/work/").content.decode()
 
@@ -196,7 +196,7 @@ def test_my_work_lists_what_they_did_and_earned_and_opens_nothing(world: World) 
 
 
 def test_somebody_of_the_crowd_who_was_removed_is_told_so(world: World) -> None:
-    link = crowd.make_link(
+    link = crowd_entry.make_link(
         project=world.project,
         name="Prolific",
         parameters={"person": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"},
@@ -206,14 +206,14 @@ def test_somebody_of_the_crowd_who_was_removed_is_told_so(world: World) -> None:
         now=timezone.now(),
         expires_at=timezone.now() + timedelta(days=3),
     )
-    ids = crowd.Ids(person="5f1a")
-    person = crowd.enter(link=link, ids=ids, person=None, now=timezone.now())
+    ids = crowd_entry.Ids(person="5f1a")
+    person = crowd_entry.enter(link=link, ids=ids, person=None, now=timezone.now())
     gone = Membership.objects.get(person=person)
-    setting_up.remove_member(membership=gone, by=world.mara, now=timezone.now())
+    projects.remove_member(membership=gone, by=world.mara, now=timezone.now())
 
     for who in (None, person):
         with pytest.raises(Refused, match="The researchers have ended your part in this study") as error:
-            crowd.enter(link=link, ids=ids, person=who, now=timezone.now())
+            crowd_entry.enter(link=link, ids=ids, person=who, now=timezone.now())
         assert error.value.code == "no_member"
 
 
@@ -221,7 +221,7 @@ def test_somebody_of_the_crowd_who_was_removed_is_told_so(world: World) -> None:
 @pytest.mark.parametrize("act", ["remove", "demote"])
 def test_two_managers_who_send_each_other_away_at_once_leave_one(tmp_path: Path, act: str) -> None:
     world = make_world(tmp_path)
-    setting_up.change_roles(
+    projects.change_roles(
         membership=member(world, "rea"), roles=[Role.MANAGER, Role.RESEARCHER], by=world.mara, now=NOON
     )
     ready, said = threading.Barrier(2), []
@@ -231,9 +231,9 @@ def test_two_managers_who_send_each_other_away_at_once_leave_one(tmp_path: Path,
             membership = member(world, who)
             ready.wait(30)
             if act == "remove":
-                setting_up.remove_member(membership=membership, by=world.people[by], now=NOON)
+                projects.remove_member(membership=membership, by=world.people[by], now=NOON)
             else:
-                setting_up.change_roles(
+                projects.change_roles(
                     membership=membership, roles=[Role.ANNOTATOR], by=world.people[by], now=NOON
                 )
             said.append("done")

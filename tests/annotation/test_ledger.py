@@ -17,13 +17,13 @@ from django.apps import apps
 from django.db import DatabaseError, connection
 from django.test import Client
 
-from annotation import immutable
-from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.accounts import erasure
 from annotation.models import Assignment, Batch, LedgerEntry, Project
-from annotation.money import ledger, paying, rates
-from annotation.people import erasing
+from annotation.payments import earnings, ledger, rates
+from annotation.platform import immutable_rows
+from annotation.platform.refusals import Refused
 from annotation.quality import dashboards
-from annotation.refusals import Refused
+from annotation.workflow import adjudication, assignments, batches, projects
 from tests.annotation.cast import NOON, World, envelope
 from tests.undone import savepoint
 
@@ -171,28 +171,28 @@ class Clock:
         Assignment.objects.filter(pk=assignment.pk).update(seen_at=at - timedelta(seconds=seconds))
         for second in range(30, seconds, 30):
             now = at - timedelta(seconds=seconds - second)
-            annotating.ping(assignment=self.world.reload(assignment), now=now)
+            assignments.ping(assignment=self.world.reload(assignment), now=now)
         return self.world.reload(assignment)
 
     def submit(self, assignment: Assignment, seconds: int, at: datetime, label: str = "extraction") -> None:
         assignment = self.work(assignment, seconds, at)
-        annotating.submit(assignment=assignment, response=envelope(assignment, {"label": label}), now=at)
+        assignments.submit(assignment=assignment, response=envelope(assignment, {"label": label}), now=at)
 
     def undo(self, assignment: Assignment, at: datetime) -> None:
         annotation = self.world.reload(assignment).annotation
         assert annotation is not None
-        annotating.undo(annotation=annotation, now=at)
+        assignments.undo(annotation=annotation, now=at)
         Assignment.objects.filter(pk=assignment.pk).update(seen_at=at)
 
 
 def pay(world: World, at: datetime, **rate: object) -> None:
-    setting_up.change_terms(project=Project.objects.get(), pay=rate, caps={}, by=world.mara, now=at)
+    projects.change_terms(project=Project.objects.get(), pay=rate, caps={}, by=world.mara, now=at)
 
 
 def lines(world: World, first: datetime | None = None, last: datetime | None = None) -> list[tuple[Any, ...]]:
     """Items, seconds and amount of each line of the sheet of some days."""
-    period = paying.Period(first and first.date(), last and last.date())
-    found = paying.shares(Project.objects.get(pk=world.project.pk), period)
+    period = earnings.Period(first and first.date(), last and last.date())
+    found = earnings.shares(Project.objects.get(pk=world.project.pk), period)
     return [(share.items, share.seconds, share.amount) for share in found]
 
 
@@ -226,10 +226,10 @@ def test_an_item_that_is_sent_back_is_paid_once(world: World) -> None:
     assert theirs is not None
     clock.submit(mine, 30, NOON)
     clock.submit(theirs, 30, NOON, "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(minutes=5))
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(minutes=5))
     annotation = world.reload(mine).annotation
     assert annotation is not None
-    adjudicating.send_back(
+    adjudication.send_back(
         item=mine.item, by=world.ivo, choose=annotation.public_id, note="Look again", now=later
     )
     clock.submit(mine, 30, later + timedelta(minutes=1), "reasoning")
@@ -263,7 +263,7 @@ def test_a_response_that_a_close_reinstates_pays_the_time_since_and_no_second_it
     clock.undo(mine, NOON + DAY)
     clock.work(mine, 61, NOON + DAY)
 
-    assigning.close_batch(batch=Batch.objects.get(), by=world.mara, now=later)
+    batches.close_batch(batch=Batch.objects.get(), by=world.mara, now=later)
 
     assert world.reload(mine).state == "submitted"
     assert lines(world, NOON, NOON) == [(1, 120.0, Decimal("1.00"))]
@@ -284,7 +284,7 @@ def test_another_time_zone_leaves_the_sheets_of_past_days(world: World, before: 
     for number, (who, moment) in enumerate(zip(["ada", "bo"] * 4, at, strict=True)):
         if moment > change and not past:
             past = {days: by_line(world, *days) for days in ((None, -2), (-2, -2), (None, -3))}
-            setting_up.rename_project(
+            projects.rename_project(
                 project=world.project, name="Films", time_zone=after, by=world.mara, now=change
             )
         mine = world.take(batch, who)
@@ -309,10 +309,10 @@ def test_time_on_submissions_skips_and_returns_is_apart_on_every_page(world: Wor
         if end == "submit":
             clock.submit(mine, seconds, now)
         elif end == "skip":
-            annotating.skip(assignment=clock.work(mine, seconds, now), reason="odd", now=now)
+            assignments.skip(assignment=clock.work(mine, seconds, now), reason="odd", now=now)
         else:
-            annotating.give_back(assignment=clock.work(mine, seconds, now), now=now)
-    (share,) = paying.shares(world.project)
+            assignments.give_back(assignment=clock.work(mine, seconds, now), now=now)
+    (share,) = earnings.shares(world.project)
     assert share.by_kind == {"submitted": 120, "skipped": 90, "returned": 60}
     manager, ada = Client(), Client()
     manager.force_login(world.mara)
@@ -326,8 +326,8 @@ def test_time_on_submissions_skips_and_returns_is_apart_on_every_page(world: Wor
     assert people.count(apart) >= 4, "in all, of the member, of their work in the batch, and of the batch"
     assert dashboard.count(apart) == 2, "in all, and of the batch"
     assert "responses 2.0, skips 1.5, returns 1.0" in ada.get("/work/").content.decode()
-    session = paying.own_since(world.ada, [world.project], NOON)
-    assert paying.summed(session).minutes_by_kind == "responses 2.0, skips 1.5, returns 1.0"
+    session = earnings.own_since(world.ada, [world.project], NOON)
+    assert earnings.summed(session).minutes_by_kind == "responses 2.0, skips 1.5, returns 1.0"
 
 
 def test_who_resumes_a_returned_item_is_paid_its_time_once(world: World) -> None:
@@ -335,14 +335,14 @@ def test_who_resumes_a_returned_item_is_paid_its_time_once(world: World) -> None
     clock = Clock(world, batch)
     mine = world.take(batch, "ada")
     assert mine is not None
-    annotating.give_back(assignment=clock.work(mine, 61, NOON), now=NOON)
-    annotating.resume(assignment=world.reload(mine), now=NOON + DAY)
+    assignments.give_back(assignment=clock.work(mine, 61, NOON), now=NOON)
+    assignments.resume(assignment=world.reload(mine), now=NOON + DAY)
     clock.submit(mine, 30, NOON + DAY)
 
     assert world.reload(mine).active_seconds == 90
     assert lines(world, NOON, NOON) == [(0, 60.0, None)]
     assert lines(world, NOON + DAY, None) == [(1, 30.0, None)]
-    (share,) = paying.shares(world.project)
+    (share,) = earnings.shares(world.project)
     assert share.by_kind == {"submitted": 30, "skipped": 0, "returned": 60}
 
 
@@ -362,11 +362,11 @@ def drawn_work(world: World, draw: random.Random, now: datetime = NOON) -> None:
                     case "pay":
                         pay(world, now, **draw.choice(RATES))
                     case "adjudicate":
-                        adjudicating.resolve_batch(batch=batch, now=now)
+                        adjudication.resolve_batch(batch=batch, now=now)
                     case "undo":
                         clock.undo(draw.choice(held.filter(state="submitted")), now)
                     case "resume":
-                        annotating.resume(
+                        assignments.resume(
                             assignment=world.reload(draw.choice(held.filter(state="returned"))), now=now
                         )
                     case act:
@@ -375,18 +375,18 @@ def drawn_work(world: World, draw: random.Random, now: datetime = NOON) -> None:
                         if act == "submit":
                             clock.submit(mine, seconds, now, draw.choice(["extraction", "reasoning"]))
                         elif act == "skip":
-                            annotating.skip(assignment=clock.work(mine, seconds, now), reason="odd", now=now)
+                            assignments.skip(assignment=clock.work(mine, seconds, now), reason="odd", now=now)
                         else:
-                            annotating.give_back(assignment=clock.work(mine, seconds, now), now=now)
+                            assignments.give_back(assignment=clock.work(mine, seconds, now), now=now)
         except (Refused, AssertionError, IndexError):
             continue
     if draw.random() < 0.5:
-        assigning.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=now + DAY)
+        batches.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=now + DAY)
 
 
 def by_line(world: World, first: int | None, last: int | None) -> dict[Any, list[Any]]:
     """Items, microseconds, skips and amount by line of the sheet of some days after noon of the first."""
-    period = paying.Period(*(None if day is None else (NOON + day * DAY).date() for day in (first, last)))
+    period = earnings.Period(*(None if day is None else (NOON + day * DAY).date() for day in (first, last)))
     return {
         (share.person_id, share.batch.pk, *sorted(share.pay.items())): [
             share.items,
@@ -394,7 +394,7 @@ def by_line(world: World, first: int | None, last: int | None) -> dict[Any, list
             share.skipped,
             share.amount or Decimal(),
         ]
-        for share in paying.shares(Project.objects.get(pk=world.project.pk), period)
+        for share in earnings.shares(Project.objects.get(pk=world.project.pk), period)
     }
 
 
@@ -431,7 +431,7 @@ def test_rows_cannot_be_changed_and_hold_nothing_but_keys_and_numbers(world: Wor
     batch = world.batch()
     mine = world.take(batch, "ada")
     assert mine is not None
-    annotating.skip(assignment=mine, reason="Ada was here", now=NOON)
+    assignments.skip(assignment=mine, reason="Ada was here", now=NOON)
     row = LedgerEntry.objects.get()
     for change in (row.delete, lambda: LedgerEntry.objects.update(seconds=9)):
         with pytest.raises(DatabaseError, match="immutable"), savepoint():
@@ -439,7 +439,7 @@ def test_rows_cannot_be_changed_and_hold_nothing_but_keys_and_numbers(world: Wor
     assert not [value for value in vars(row).values() if isinstance(value, str) and value != "skipped"]
     before = lines(world)
 
-    erasing.erase(person=world.ada, by=world.ada, now=NOON + DAY)
+    erasure.erase(person=world.ada, by=world.ada, now=NOON + DAY)
 
     assert lines(world) == before
     Assignment.objects.filter(pk=mine.pk).delete()
@@ -459,7 +459,7 @@ def test_a_name_that_is_a_word_of_pay_leaves_the_sheets_when_it_is_erased(world:
     world.ada.name = name
     world.ada.save()
 
-    erasing.erase(person=world.ada, by=world.ada, now=NOON + 3 * DAY)
+    erasure.erase(person=world.ada, by=world.ada, now=NOON + 3 * DAY)
 
     assert lines(world) == before
     assert len(before) == 3
@@ -496,7 +496,7 @@ def test_existing_work_has_rows_that_reproduce_the_sheets_of_any_days(world: Wor
     drawn_work(world, random.Random(100 + seed))
     drawn_work(world, random.Random(200 + seed))
     migration = import_module("annotation.migrations.0049_ledger_of_work")
-    with immutable.writable():
+    with immutable_rows.writable():
         LedgerEntry.objects.all().delete()
 
     migration.fill(apps, connection.schema_editor())
@@ -516,7 +516,7 @@ def test_the_first_rate_of_existing_work_can_be_corrected_for_the_project(world:
     migration.keep_first_rates(apps, connection.schema_editor())
     assert lines(world, NOON, NOON) == [(1, 120.0, Decimal("1.20"))]
 
-    setting_up.correct_rate(
+    projects.correct_rate(
         project=Project.objects.get(),
         batch=None,
         pay={"currency": "EUR", "per_hour": 72},

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation import doctor
-from annotation.journeys import adjudicating, annotating, assigning, changing, releasing, setting_up
+from annotation.access.roles import Role
+from annotation.management import doctor
 from annotation.models import (
     Adjudication,
     Annotation,
@@ -24,9 +24,9 @@ from annotation.models import (
     Person,
     Place,
 )
-from annotation.releases import release_files
-from annotation.roles import Role
-from annotation.work import availability, queue
+from annotation.queue import availability, reservations
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -43,20 +43,18 @@ def sound(world: World) -> Any:
 
 def leave(world: World, who: str) -> None:
     membership = Membership.objects.select_related("project", "person").get(person=world.people[who])
-    setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
+    projects.remove_member(membership=membership, by=world.mara, now=NOON)
 
 
 def skip(world: World, batch: Batch, who: str) -> None:
     assignment = world.take(batch, who)
     assert assignment is not None
-    annotating.skip(assignment=assignment, reason="The table is broken.", now=NOON)
+    assignments.skip(assignment=assignment, reason="The table is broken.", now=NOON)
 
 
 def newcomer(world: World, name: str) -> Person:
     person = Person.objects.create_person(name.capitalize(), f"{name}@example.org", "tilted tables")
-    setting_up.add_member(
-        project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
-    )
+    projects.add_member(project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON)
     world.people[name] = person
     return person
 
@@ -71,7 +69,7 @@ def fed(world: World, **more: Any) -> Batch:
     assert assignment is not None
     world.answer(assignment, {"operations": EDIT, "answers": ["1996"], "reason": "One cell decides it."})
     batch = world.batch("answer_check", sources=[], feeds_from=edits, strategy="everyone", **more)
-    adjudicating.resolve_batch(batch=edits, now=LATER)
+    adjudication.resolve_batch(batch=edits, now=LATER)
     assert Exclusion.objects.filter(item__batch=batch, person=world.ada).exists()
     return batch
 
@@ -82,7 +80,7 @@ def test_an_item_for_everybody_has_as_many_places_as_there_are_people_who_may_do
 ) -> None:
     batch = fed(world, open=not early, decide_at_close=False)
     if early:
-        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+        batches.open_batch(batch=batch, by=world.mara, now=NOON)
     item = Item.objects.get(batch=batch)
     assert item.places_count == 2
 
@@ -91,7 +89,7 @@ def test_an_item_for_everybody_has_as_many_places_as_there_are_people_who_may_do
         assert assignment is not None
         world.answer(assignment, {"answers": ["1996"]})
 
-    assert adjudicating.resolve_due(now=LATER) == 1
+    assert adjudication.resolve_due(now=LATER) == 1
     assert Decision.objects.filter(item=item).exists()
 
 
@@ -101,10 +99,10 @@ def test_who_leaves_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) 
         world.label(batch, who, "extraction")
     leave(world, "cy")
 
-    adjudicating.look_after_open(now=NOON)
+    adjudication.look_after_open(now=NOON)
 
     assert Item.objects.get(batch=batch).places_count == 2
-    assert adjudicating.resolve_due(now=LATER) == 1
+    assert adjudication.resolve_due(now=LATER) == 1
 
 
 def test_who_skips_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) -> None:
@@ -113,9 +111,9 @@ def test_who_skips_keeps_nobody_waiting_in_a_batch_for_everybody(world: World) -
         world.label(batch, who, "extraction")
     skip(world, batch, "cy")
 
-    adjudicating.look_after_open(now=NOON)
+    adjudication.look_after_open(now=NOON)
 
-    assert adjudicating.resolve_due(now=LATER) == 1
+    assert adjudication.resolve_due(now=LATER) == 1
 
 
 def test_a_lone_answer_decides_nothing_in_a_batch_for_everybody_that_began_with_nobody(world: World) -> None:
@@ -126,7 +124,7 @@ def test_a_lone_answer_decides_nothing_in_a_batch_for_everybody_that_began_with_
     for _ in range(2):
         world.label(batch, "fay", "extraction")
 
-    assert adjudicating.resolve_due(now=LATER) == 0
+    assert adjudication.resolve_due(now=LATER) == 0
     second = newcomer(world, "gus")
     assert availability.left_for(second, [batch.pk]) == {batch.pk: 2}
     assert availability.left_for(first, [batch.pk]) == {batch.pk: 0}
@@ -138,8 +136,8 @@ def test_a_lone_answer_decides_nothing_in_a_batch_for_everybody_that_began_with_
     world.label(batch, "hal", "extraction")
     assert not Decision.objects.exists()
 
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 2
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    assert adjudication.resolve_batch(batch=batch, now=LATER) == 2
     assert Decision.objects.count() == 2
 
 
@@ -150,8 +148,8 @@ def test_a_lone_answer_of_one_who_came_to_a_batch_for_everybody_goes_to_an_adjud
     newcomer(world, "fay")
     world.label(batch, "fay", "extraction")
 
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     assert not Decision.objects.exists()
     assert Adjudication.objects.get().reason.startswith("1 of 2 annotators has responded")
@@ -164,7 +162,7 @@ def asked_one_more(world: World) -> Batch:
     batch = world.batch(size=1, overlap=2, resolve={"rule": "majority", "most": 3})
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     assert Place.objects.filter(batch=batch, added=True, taken=False).exists()
     return batch
 
@@ -178,16 +176,16 @@ def test_where_the_last_who_could_be_asked_is_gone_an_adjudicator_looks(world: W
         leave(world, "cy")
     else:
         membership = Membership.objects.select_related("project", "person").get(person=world.cy)
-        setting_up.change_roles(membership=membership, roles=[Role.RESEARCHER], by=world.mara, now=NOON)
+        projects.change_roles(membership=membership, roles=[Role.RESEARCHER], by=world.mara, now=NOON)
 
-    assert adjudicating.look_after_open(now=LATER) == 1
+    assert adjudication.look_after_open(now=LATER) == 1
 
     assert (
         Adjudication.objects.get().reason
         == "One more annotator is required, but no further annotator is available."
     )
     assert not Place.objects.filter(batch=batch, taken=False).exists()
-    assert adjudicating.look_after_open(now=LATER) == 0
+    assert adjudication.look_after_open(now=LATER) == 0
 
 
 def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_there_is(world: World) -> None:
@@ -196,11 +194,11 @@ def test_an_item_that_nobody_is_left_for_waits_for_an_adjudicator_with_what_ther
     world.label(batch, "bo", "extraction")
     skip(world, batch, "cy")
 
-    assert adjudicating.look_after_open(now=LATER) == 1
+    assert adjudication.look_after_open(now=LATER) == 1
 
     waiting = Adjudication.objects.get()
     assert waiting.reason == "2 of 3 annotators have responded, but no further annotator is available."
-    adjudicating.decide(item=waiting.item, by=world.ivo, choose=["A", "B"], note="Both say so.", now=LATER)
+    adjudication.decide(item=waiting.item, by=world.ivo, choose=["A", "B"], note="Both say so.", now=LATER)
 
 
 def test_an_item_with_one_response_waits_for_an_adjudicator_once_nobody_else_is_there(world: World) -> None:
@@ -209,7 +207,7 @@ def test_an_item_with_one_response_waits_for_an_adjudicator_once_nobody_else_is_
     for who in ("bo", "cy"):
         leave(world, who)
 
-    assert adjudicating.look_after_open(now=LATER) == 1
+    assert adjudication.look_after_open(now=LATER) == 1
 
     assert Adjudication.objects.get().reason.startswith("1 of 2 annotators has responded")
 
@@ -220,7 +218,7 @@ def test_an_item_that_everybody_skipped_waits_for_an_adjudicator_who_may_exclude
     batch = world.batch(size=1, overlap=2)
     for who in ("ada", "bo", "cy"):
         skip(world, batch, who)
-    assert adjudicating.look_after_open(now=LATER) == 1
+    assert adjudication.look_after_open(now=LATER) == 1
     item = Item.objects.get(batch=batch)
     client.force_login(world.ivo)
 
@@ -241,7 +239,7 @@ def test_too_few_people_are_no_reason_to_go_on_without_them(world: World) -> Non
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
 
-    assert adjudicating.look_after_open(now=LATER) == 0
+    assert adjudication.look_after_open(now=LATER) == 0
     assert not Adjudication.objects.exists()
 
 
@@ -249,9 +247,9 @@ def test_somebody_who_gave_an_item_back_may_still_answer_it(world: World) -> Non
     batch = asked_one_more(world)
     assignment = world.take(batch, "cy")
     assert assignment is not None
-    annotating.give_back(assignment=assignment, now=NOON)
+    assignments.give_back(assignment=assignment, now=NOON)
 
-    assert adjudicating.look_after_open(now=LATER) == 0
+    assert adjudication.look_after_open(now=LATER) == 0
 
 
 # -- closing ----------------------------------------------------------------------------------------
@@ -263,8 +261,8 @@ def test_what_lacks_answers_when_the_batch_closes_goes_to_an_adjudicator_if_anyb
     batch = world.batch(size=2, overlap=2)
     world.label(batch, "ada", "extraction")
 
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    assert adjudicating.resolve_due(now=LATER) == 1
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    assert adjudication.resolve_due(now=LATER) == 1
 
     waiting = Adjudication.objects.get()
     assert (
@@ -278,10 +276,10 @@ def test_what_somebody_withdrew_and_did_not_hand_in_again_counts_when_the_batch_
     batch = world.batch(size=1, overlap=2)
     world.label(batch, "ada", "extraction")
     stood = world.label(batch, "bo", "extraction")
-    annotating.undo(annotation=stood, now=NOON)
+    assignments.undo(annotation=stood, now=NOON)
 
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-    assert adjudicating.resolve_due(now=LATER) == 1
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
+    assert adjudication.resolve_due(now=LATER) == 1
 
     again = Assignment.objects.get(item__batch=batch, person=world.bo)
     assert again.annotation is not None
@@ -302,7 +300,7 @@ def test_an_item_for_everybody_waits_for_whoever_gave_it_back(world: World) -> N
     batch = world.batch(size=2, strategy="everyone")
     first = world.take(batch, "ada")
     assert first is not None
-    annotating.give_back(assignment=first, now=NOON)
+    assignments.give_back(assignment=first, now=NOON)
     newcomer(world, "dee")
     while (theirs := world.take(batch, "dee")) is not None:
         world.answer(theirs, {"label": "extraction"})
@@ -326,18 +324,18 @@ def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change:
         while (held := world.take(batch, who)) is not None:
             world.answer(held, {"label": "extraction"})
     if not everybody:
-        changing.change(batch=batch, wanted={"overlap": 2}, by=world.mara, now=NOON)
-    assigning.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=LATER)
-    adjudicating.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
+        batch_settings.change(batch=batch, wanted={"overlap": 2}, by=world.mara, now=NOON)
+    batches.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=LATER)
+    adjudication.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=tmp_path / "out"
     )
 
     assert release_files.verify(tmp_path / "out")["annotations"] == (8 if everybody else 6)
 
 
-@pytest.mark.parametrize("reason", queue.BY_A_MANAGER)
+@pytest.mark.parametrize("reason", reservations.BY_A_MANAGER)
 @pytest.mark.parametrize("strategy", ["open", "everyone"])
 def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for_ever(
     world: World, strategy: str, reason: str
@@ -346,12 +344,12 @@ def test_an_item_that_a_manager_takes_off_a_desk_does_not_wait_for_its_place_for
     batch = world.batch(size=1, strategy=strategy, **more)
     held = world.take(batch, "ada")
     assert held is not None
-    queue.give_back(held, state=Assignment.State.RETURNED, reason=reason, now=NOON, actor=world.mara)
+    reservations.give_back(held, state=Assignment.State.RETURNED, reason=reason, now=NOON, actor=world.mara)
     for who in ("bo", "cy"):
         world.label(batch, who, "reasoning")
 
-    assert adjudicating.look_after_open(now=LATER) == 1
-    adjudicating.resolve_due(now=LATER)
+    assert adjudication.look_after_open(now=LATER) == 1
+    adjudication.resolve_due(now=LATER)
 
     item = Item.objects.get(batch=batch)
     assert Adjudication.objects.filter(item=item).exists() is (strategy == "open")

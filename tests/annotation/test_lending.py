@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from annotation import jobs
-from annotation.journeys import setting_up
+from annotation.background import jobs
 from annotation.models import Job, Project
-from annotation.work import lending
+from annotation.queue import resources
+from annotation.workflow import projects
 from tableqa import Example, Table
 from tableqa.perturbations.headers import HeaderNames, Thesaurus, Unavailable
 from tasks.contract import Context
@@ -26,15 +26,15 @@ pytestmark = pytest.mark.both
 def folder(settings: Any, tmp_path: Path) -> Path:
     """A data folder of the test's own, and a process that has read nothing yet."""
     settings.MEDIA_ROOT = tmp_path / "media"
-    lending.forget()
+    resources.forget()
     return tmp_path / "media"
 
 
 def lent(project: Project, *needs: str) -> Context:
     """Ask twice, and let a worker do in between what the first question has ordered."""
-    lending.context(project, needs)
+    resources.context(project, needs)
     work()
-    return lending.context(project, needs)
+    return resources.context(project, needs)
 
 
 def work() -> None:
@@ -48,7 +48,7 @@ def medals(number: int) -> Example:
 
 
 def test_nobody_waits_for_an_index(world: World) -> None:
-    first = lending.context(world.project, ["header_names"])
+    first = resources.context(world.project, ["header_names"])
     assert isinstance(first.header_names, Unavailable)
     assert "still loading" in first.header_names.reason
     assert first.preparing == ("header_names",)
@@ -61,12 +61,12 @@ def test_nobody_waits_for_an_index(world: World) -> None:
 
 def test_an_index_is_ordered_once_and_read_once(world: World, folder: Path) -> None:
     for _ in range(3):
-        lending.context(world.project, ["header_names"])
+        resources.context(world.project, ["header_names"])
     assert Job.objects.filter(kind="index").count() == 1
     index = lent(world.project, "header_names").header_names
-    assert lending.context(world.project, ["header_names"]).header_names is index
-    lending.forget()
-    again = lending.context(world.project, ["header_names"]).header_names
+    assert resources.context(world.project, ["header_names"]).header_names is index
+    resources.forget()
+    again = resources.context(world.project, ["header_names"]).header_names
     assert again is not index
     assert again.to_dict() == index.to_dict()
 
@@ -88,14 +88,14 @@ def test_a_source_that_is_still_being_imported_is_not_read(world: World) -> None
 
 
 def test_a_project_is_lent_nothing_of_another(world: World) -> None:
-    other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+    other = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
     source = world.import_written(medals(0))
     [stored] = {example.stored_table for example in source.examples.all()}
     context = lent(other, "header_names", "table")
     assert context.header_names.tables == 0
     assert context.table is not None
     assert context.table(stored.digest) is None
-    mine = lending.context(world.project, ["table"]).table
+    mine = resources.context(world.project, ["table"]).table
     assert mine is not None
     assert mine(stored.digest) == stored.table()
     assert mine("0" * 64) is None
@@ -110,21 +110,21 @@ def test_an_index_that_cannot_be_made_says_so(world: World, monkeypatch: pytest.
     def fails(tables: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setitem(lending.INDEXES, "header_names", lending.Made(fails, json.loads, "column names"))
+    monkeypatch.setitem(resources.INDEXES, "header_names", resources.Made(fails, json.loads, "column names"))
     context = lent(world.project, "header_names")
     assert isinstance(context.header_names, Unavailable)
     assert "cannot be read" in context.header_names.reason
     assert context.preparing == ()
-    lending.context(world.project, ["header_names"])
+    resources.context(world.project, ["header_names"])
     assert Job.objects.filter(kind="index").count() == 1, "and is not tried again and again"
 
 
 def test_why_an_index_cannot_be_made_is_shown_in_the_readers_language(world: World) -> None:
-    lending.context(world.project, ["header_names"])
+    resources.context(world.project, ["header_names"])
     Job.objects.update(state=Job.State.FAILED, error=jobs.LOST.format(attempts=3))
 
     with translation.override("de"):
-        names = lending.context(world.project, ["header_names"]).header_names
+        names = resources.context(world.project, ["header_names"]).header_names
 
     assert isinstance(names, Unavailable)
     assert "was lost" not in names.reason
@@ -134,29 +134,29 @@ def test_a_damaged_file_is_made_anew(world: World, folder: Path) -> None:
     lent(world.project, "header_names")
     [file] = folder.rglob("header_names-*.json")
     file.write_text("{", encoding="utf-8")
-    lending.forget()
+    resources.forget()
     assert isinstance(lent(world.project, "header_names").header_names, HeaderNames)
 
 
 def test_what_a_kind_needs_can_be_made_before_anybody_asks(world: World) -> None:
-    lending.prepare(world.project, ["header_names", "thesaurus"])
+    resources.prepare(world.project, ["header_names", "thesaurus"])
     work()
-    assert isinstance(lending.context(world.project, ["header_names"]).header_names, HeaderNames)
+    assert isinstance(resources.context(world.project, ["header_names"]).header_names, HeaderNames)
 
 
 def test_the_thesaurus_is_the_one_that_comes_with_the_project(world: World) -> None:
-    assert isinstance(lending.context(world.project, ["thesaurus"]).thesaurus, Thesaurus)
+    assert isinstance(resources.context(world.project, ["thesaurus"]).thesaurus, Thesaurus)
 
 
 def test_work_that_cannot_do_without_an_index_has_it_made_at_once(world: World, folder: Path) -> None:
-    context = lending.at_hand(world.project, ["corpus", "table"])
+    context = resources.at_hand(world.project, ["corpus", "table"])
     assert context.preparing == ()
     assert len(context.corpus) == 1
     assert not Job.objects.filter(kind="index").exists()
     [file] = folder.rglob("corpus-*.json")
     made = file.stat().st_mtime_ns
-    assert lending.at_hand(world.project, ["corpus"]).corpus is context.corpus
+    assert resources.at_hand(world.project, ["corpus"]).corpus is context.corpus
     assert file.stat().st_mtime_ns == made, "and once"
     file.write_text("{", encoding="utf-8")
-    lending.forget()
-    assert len(lending.at_hand(world.project, ["corpus"]).corpus) == 1, "a damaged file is made anew"
+    resources.forget()
+    assert len(resources.at_hand(world.project, ["corpus"]).corpus) == 1, "a damaged file is made anew"

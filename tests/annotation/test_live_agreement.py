@@ -16,11 +16,12 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import assigning, releasing
 from annotation.models import Assignment, Batch, Item, Person, Place, Snapshot
-from annotation.quality import agreement
-from annotation.quality.agreement import Rated
-from annotation.views.dashboards import lacking_habits
+from annotation.quality import agreement_report
+from annotation.quality.agreement_report import Rated
+from annotation.releases import creation
+from annotation.web.views.dashboards import lacking_habits
+from annotation.workflow import batches
 from tableqa import Example, Table
 from tableqa.agreement.pairs import cohen_kappa
 from tableqa.quality_control.careless_responding import TOO_FEW, TOO_FEW_OF_OTHERS
@@ -65,13 +66,13 @@ def labelled(world: World, number: int = 6, **more: Any) -> Batch:
 
 def test_the_page_the_command_and_the_release_say_the_same(world: World, tmp_path: Path) -> None:
     batch = labelled(world, name="Labels")
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     page = browser(world.mara).get("/projects/films/agreement/")
     told = Snapshot.objects.get(key=f"agreement:{batch.public_id}").data["figures"]["figures"]
     out = io.StringIO()
     call_command("agreement", "--project", "films", "--json", stdout=out)
     commanded = json.loads(out.getvalue())["agreement"]
-    release = releasing.make_release(
+    release = creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=tmp_path / "out"
     )
     released = release.manifest["agreement"]
@@ -110,16 +111,16 @@ def test_the_command_prints_no_interval_of_zero_width(world: World) -> None:
 
 def test_gold_added_places_and_batches_set_aside_do_not_enter(world: World) -> None:
     batch = labelled(world)
-    before = agreement.of_batch(batch)[0]
+    before = agreement_report.of_batch(batch)[0]
     assert before.ratings == 18
     item = Item.objects.filter(batch=batch).order_by("position")[0]
     Item.objects.filter(pk=item.pk).update(is_gold=True)
-    assert agreement.of_batch(batch)[0].ratings == 15
+    assert agreement_report.of_batch(batch)[0].ratings == 15
     other = Item.objects.filter(batch=batch).order_by("position")[1]
     Place.objects.filter(item=other, number=Place.objects.filter(item=other).latest("number").number).update(
         added=True
     )
-    assert agreement.of_batch(batch)[0].ratings == 14
+    assert agreement_report.of_batch(batch)[0].ratings == 14
 
     Batch.objects.filter(pk=batch.pk).update(set_aside_at=NOON)
     assert "No batch was opened yet" in text(browser(world.mara).get("/projects/films/agreement/"))
@@ -133,14 +134,16 @@ def test_a_calibration_round_compares_edits_however_many_people_were_there_at_fi
     Batch.objects.filter(pk=batch.pk).update(overlap=1)
     batch.refresh_from_db()
 
-    assert [one.level for one in agreement.measures_of(batch.task(), batch.people_compared)] == ["edits"]
+    assert [one.level for one in agreement_report.measures_of(batch.task(), batch.people_compared)] == [
+        "edits"
+    ]
 
 
 def test_a_calibration_round_is_no_part_of_the_study_and_yet_has_figures(world: World) -> None:
     batch = labelled(world)
     Batch.objects.filter(pk=batch.pk).update(purpose=Batch.Purpose.CALIBRATION)
 
-    assert agreement.of_batch(Batch.objects.get(pk=batch.pk))[0].units == 6
+    assert agreement_report.of_batch(Batch.objects.get(pk=batch.pk))[0].units == 6
     mara = browser(world.mara)
     assert batch.name not in text(mara.get("/projects/films/agreement/"))
     page = text(mara.get(f"/projects/films/agreement/?batch={batch.public_id}"))
@@ -167,17 +170,17 @@ def test_weeks_are_those_of_the_project_and_of_an_items_last_response(world: Wor
             assert assignment is not None
             world.answer(assignment, {"label": "extraction"}, now=now)
 
-    assert {row.week for row in agreement.rated(batch)} == {"2026-W09"}
+    assert {row.week for row in agreement_report.rated(batch)} == {"2026-W09"}
     world.project.time_zone = "Pacific/Kiritimati"
     world.project.save()
-    assert {row.week for row in agreement.rated(Batch.objects.get(pk=batch.pk))} == {"2026-W10"}
+    assert {row.week for row in agreement_report.rated(Batch.objects.get(pk=batch.pk))} == {"2026-W10"}
 
 
 def test_every_pair_is_given_cohens_kappa_of_what_both_rated(world: World) -> None:
     batch = labelled(world, 8)
-    found = agreement.report(batch)["measures"][0]
+    found = agreement_report.report(batch)["measures"][0]
     said: dict[str, dict[str, str]] = {}
-    for row in agreement.rated(batch):
+    for row in agreement_report.rated(batch):
         said.setdefault(row.annotator, {})[row.item] = row.response.label
     assert found["pair_statistic"] == "cohen_kappa"
     assert len(found["pairs"]) == 3
@@ -212,7 +215,7 @@ def test_an_annotator_sees_no_live_agreement_whatever_else_they_are(world: World
     dashboard = text(mara.get("/projects/films/dashboard/"))
     assert "You annotate in" in dashboard
     assert "You annotate in this batch." in text(mara.get(f"/batches/{batch.public_id}/quality/"))
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     assert "Fleiss" in text(mara.get("/projects/films/agreement/"))
 
 
@@ -305,7 +308,7 @@ def test_edits_of_several_people_are_compared(world: World) -> None:
     def row(item: str, who: str, new: str) -> Rated:
         data = {"operations": [operation | {"new": new}], "answers": [new]}
         envelope = {"version": kind.version, "data": {"unanswerable": False, **data}}
-        return Rated(item, who, agreement.stored(kind, envelope))
+        return Rated(item, who, agreement_report.stored(kind, envelope))
 
     rows = [
         row(item, who, "1996" if who == "a" or item != "i3" else "2001") for item in items for who in "ab"
@@ -313,12 +316,15 @@ def test_edits_of_several_people_are_compared(world: World) -> None:
     shapes = dict.fromkeys(items, (4, 3))
     same = [row(item, who, f"19{number}6") for number, item in enumerate(items) for who in "ab"]
 
-    found = agreement.figures(kind, (one[:3] for one in rows), shapes, batch.overlap)
+    found = agreement_report.figures(kind, (one[:3] for one in rows), shapes, batch.overlap)
     assert [one.statistic for one in found] == ["edits_masi", "edits_jaccard"]
     assert (found[0].units, found[0].raters, found[0].ratings) == (4, 2, 8)
     assert 0 < (found[0].value or 0) < 1
-    assert [one.value for one in agreement.figures(kind, (one[:3] for one in same), shapes, 2)] == [1.0, 1.0]
-    assert agreement.figures(kind, (one[:3] for one in rows), shapes, 1) == []
+    assert [one.value for one in agreement_report.figures(kind, (one[:3] for one in same), shapes, 2)] == [
+        1.0,
+        1.0,
+    ]
+    assert agreement_report.figures(kind, (one[:3] for one in rows), shapes, 1) == []
 
 
 def test_sets_of_causes_are_compared_as_sets() -> None:
@@ -331,7 +337,7 @@ def test_sets_of_causes_are_compared_as_sets() -> None:
         }.items()
         for who, causes in zip("ab", both, strict=True)
     ]
-    named = {(one.measure, one.statistic): one for one in agreement.figures(kind, rows)}
+    named = {(one.measure, one.statistic): one for one in agreement_report.figures(kind, rows)}
     masi = named["all causes", "krippendorff_alpha_masi"]
     assert masi.value is not None
     assert 0 < masi.value < 1
@@ -362,14 +368,14 @@ def rows_of(found: Iterable[tuple[dict[str, str], str, str]]) -> list[Rated]:
 
 @given(ratings)
 def test_slices_add_up_to_the_whole(found: list[tuple[dict[str, str], str, str]]) -> None:
-    (one,) = agreement.surveyed(task_type("question_type").measures, rows_of(found))
+    (one,) = agreement_report.surveyed(task_type("question_type").measures, rows_of(found))
 
     for slices in (one.sources, one.weeks):
         assert sum(slice.patterns.total() for slice in slices.values()) == one.whole.patterns.total()
         assert set().union(*(slice.raters for slice in slices.values())) == one.whole.raters
     pairs = sum(tally.patterns.total() for tally in one.pairs.values())
     assert sum(tally.patterns.total() for tally in one.people.values()) == 2 * pairs
-    confused = agreement.confusion(one.whole)
+    confused = agreement_report.confusion(one.whole)
     if confused is not None:
         assert sum(map(sum, confused["counts"])) == 2 * pairs
 
@@ -379,17 +385,17 @@ def test_a_survey_and_the_figures_of_a_release_are_the_same(
     found: list[tuple[dict[str, str], str, str]],
 ) -> None:
     kind = task_type("question_type")
-    (one,) = agreement.surveyed(kind.measures, rows_of(found))
+    (one,) = agreement_report.surveyed(kind.measures, rows_of(found))
 
-    assert [one.whole.figure(name) for name in agreement.named(one.whole.measure)] == agreement.figures(
-        kind, (row[:3] for row in rows_of(found))
-    )
+    assert [
+        one.whole.figure(name) for name in agreement_report.named(one.whole.measure)
+    ] == agreement_report.figures(kind, (row[:3] for row in rows_of(found)))
 
 
 def test_no_more_people_than_can_be_shown_are_paired(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = labelled(world)
-    monkeypatch.setattr(agreement, "IN_PAIRS", 2)
-    found = agreement.report(batch)["measures"][0]
+    monkeypatch.setattr(agreement_report, "IN_PAIRS", 2)
+    found = agreement_report.report(batch)["measures"][0]
 
     assert len(found["pairs"]) == 1
     assert len(found["people"]) == 3

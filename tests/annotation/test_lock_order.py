@@ -13,13 +13,13 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models import F, Q
 
-from annotation import immutable
-from annotation.access import Actor
-from annotation.explorer import acting, querysets
-from annotation.journeys import adjudicating, assigning, changing
+from annotation.access.authorization import Actor
+from annotation.explorer import item_actions, querysets
 from annotation.models import Assignment, Batch, Decision, Item, Outcome, Place, Tally
-from annotation.refusals import Refused
-from annotation.work import places
+from annotation.platform import immutable_rows
+from annotation.platform.refusals import Refused
+from annotation.queue import slots
+from annotation.workflow import adjudication, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_defining import batch_of, define
 from tests.waiting import wait_until
@@ -62,15 +62,15 @@ def somebody_waits_for_a_lock() -> bool:
 
 
 def close(world: World, batch: Batch) -> None:
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
 
 
 def change_rule(world: World, batch: Batch) -> None:
-    adjudicating.change_rule(batch=batch, rule={"rule": "majority"}, by=world.mara, now=LATER)
+    adjudication.change_rule(batch=batch, rule={"rule": "majority"}, by=world.mara, now=LATER)
 
 
 def change_overlap(world: World, batch: Batch) -> None:
-    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
 
 
 def define_anew(world: World, batch: Batch) -> None:
@@ -95,7 +95,7 @@ def test_who_holds_an_item_gets_its_batch_while_the_batch_changes(
         Item.objects.select_for_update(no_key=True).get(pk=item.pk)
         other = Acting(lambda: action(world, Batch.objects.select_related("project").get(pk=batch.pk)))
         wait_until(somebody_waits_for_a_lock)
-        places.add_place(item)  # as a decision that asks one more person does
+        slots.add_place(item)  # as a decision that asks one more person does
     other.join(60)
 
     assert other.error == ""
@@ -105,7 +105,7 @@ def exclude_all(world: World, batch: Batch) -> None:
     reader = querysets.reader(Actor(world.mara), world.project)
     items = Item.objects.filter(Q(batch=batch) | Q(batch__feeds_from=batch), decision=None).order_by("pk")
     keys = list(items.values_list("pk", flat=True))
-    acting.act(reader, "exclude", keys, note="A torn table", now=LATER)
+    item_actions.act(reader, "exclude", keys, note="A torn table", now=LATER)
 
 
 def test_an_action_on_several_items_takes_their_places_before_it_counts_on_the_batch(world: World) -> None:
@@ -136,7 +136,7 @@ def test_batches_of_a_chain_are_taken_from_the_last_to_the_first(
         first = world.batch(size=2, overlap=1)
         last = world.batch("answer_check", sources=[], feeds_from=first)
         world.label(first, "ada", "extraction")
-        adjudicating.resolve_batch(batch=first, now=NOON)
+        adjudication.resolve_batch(batch=first, now=NOON)
         assert last.items.count() == 1
 
     with transaction.atomic():
@@ -160,7 +160,7 @@ def test_batches_close_while_the_worker_decides_and_people_work_without_a_deadlo
     for _ in range(rounds):
         closing = Batch.objects.select_related("project").get(pk=batch.pk)
         running = [
-            Acting(lambda: adjudicating.resolve_due(now=LATER)),
+            Acting(lambda: adjudication.resolve_due(now=LATER)),
             Acting(partial(close, world, closing)),
             Acting(lambda: _work(world, batch)),
         ]
@@ -182,7 +182,7 @@ def _work(world: World, batch: Batch) -> None:
 
 def _begin_again(world: World, batch: Batch) -> None:
     """Have the batch be as it was before the round: open, with three complete items of Ada's."""
-    with immutable.writable(), transaction.atomic():
+    with immutable_rows.writable(), transaction.atomic():
         Outcome.annotations.through.objects.all().delete()
         Outcome.objects.all().delete()
         Decision.objects.all().delete()

@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.help import loop_fit
-from annotation.journeys import assigning
+from annotation.assistance import loop_fit
 from annotation.models import Batch, Job
-from annotation.refusals import Refused
-from annotation.studying import applying
-from annotation.studying.study import parse
+from annotation.platform.refusals import Refused
+from annotation.study_file import apply
+from annotation.study_file.schema import parse
+from annotation.workflow import batches
 from tableqa import Example, Table
 from tableqa.data.answers import are_sentences
 from tasks.contract import task_type
@@ -79,10 +79,10 @@ def test_a_batch_that_takes_its_items_from_there_refuses_it_too(world: World) ->
 
 def test_the_model_is_not_asked_either(world: World) -> None:
     with pytest.raises(Refused, match=REASON):
-        assigning.start_asking(
+        batches.start_asking(
             project=world.project,
             task=task_type("question_paraphrase"),
-            sample=assigning.Sample([told_in_sentences(world)]),
+            sample=batches.Sample([told_in_sentences(world)]),
             predictor="small",
             by=world.mara,
             now=NOON,
@@ -123,8 +123,8 @@ def test_a_study_file_is_refused_before_anything_is_imported(
     ]
     (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     study = parse(STUDY.replace("MODEL", model), folder=tmp_path)
-    looked = applying.look(study, folder=tmp_path)
-    plan = applying.planned(study, None, now=NOON, looked=looked)
+    looked = apply.look(study, folder=tmp_path)
+    plan = apply.planned(study, None, now=NOON, looked=looked)
     refused = [str(change) for change in plan.cannot]
     assert any(REASON in words for words in refused) == (model == "small"), refused
 

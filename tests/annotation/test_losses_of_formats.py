@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.urls import reverse
 
-from annotation.journeys import importing
+from annotation.imports import example_import
 from annotation.models import Example, Job
 from tableqa.readers import READERS
 from tableqa.readers.omissions import LOSSES, columns_of, losses
@@ -162,7 +162,9 @@ def test_perturbed_examples_of_publications_are_originals(
     small: Path,  # noqa: F811
     name: str,
 ) -> None:
-    done = importing.import_examples(project=world.project, reader=name, path=small / FILES[name], now=NOON)
+    done = example_import.import_examples(
+        project=world.project, reader=name, path=small / FILES[name], now=NOON
+    )
 
     examples = Example.objects.filter(source=done.source)
     assert examples.exists()

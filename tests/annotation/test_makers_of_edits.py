@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Assignment, Batch, Exclusion, Item, Person
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, batches
 from tests.annotation.cast import NOON, World, envelope
 
 LATER = NOON + timedelta(hours=1)
@@ -38,7 +38,7 @@ def edits(world: World) -> Batch:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, data(who))
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     world.batch("answer_check", sources=[], feeds_from=batch, name="checks")
     return batch
 
@@ -50,16 +50,16 @@ def barred(world: World) -> set[str]:
 
 
 def decide(world: World, batch: Batch, said: dict[str, Any], **more: Any) -> Item:
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     response = envelope(
         Assignment.objects.filter(item=item).select_related("batch", "item__example")[0], said
     )
-    adjudicating.decide(item=item, by=world.ivo, note="Better so.", response=response, now=LATER, **more)
+    adjudication.decide(item=item, by=world.ivo, note="Better so.", response=response, now=LATER, **more)
     return item
 
 
 def letter_of(batch: Batch, person: Person) -> str:
-    candidates = adjudicating.candidates(adjudicating.waiting(batch).get())
+    candidates = adjudication.candidates(adjudication.waiting(batch).get())
     return next(one.letter for one in candidates if one.annotation.assignment.person_id == person.pk)
 
 
@@ -96,7 +96,7 @@ def test_a_response_of_an_adjudicators_own_bars_nobody_else(world: World, edits:
 
 def test_the_page_says_whose_response_it_began_from(world: World, edits: Batch, client: Client) -> None:
     letter = letter_of(edits, world.ada)
-    item = adjudicating.waiting(edits).get()
+    item = adjudication.waiting(edits).get()
     client.force_login(world.ivo)
 
     answer = client.post(
@@ -113,11 +113,11 @@ def test_a_release_says_which_responses_it_rests_on_and_verifies(
 ) -> None:
     decide(world, edits, data("ada", reason="Mine."))
     for batch in Batch.objects.all():
-        assigning.close_batch(batch=batch, by=world.mara, now=LATER)
-        adjudicating.resolve_batch(batch=batch, now=LATER)
+        batches.close_batch(batch=batch, by=world.mara, now=LATER)
+        adjudication.resolve_batch(batch=batch, now=LATER)
     out = tmp_path / "out"
 
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="first", format="askew", by=world.rea, now=LATER, out=out
     )
 

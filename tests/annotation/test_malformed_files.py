@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from annotation.journeys import importing
+from annotation.imports import example_import
 from annotation.models import Example, Source, StoredTable
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tableqa import Table
 from tableqa.core.canonical_json import canonical
 from tableqa.readers import READERS, ReaderError
@@ -455,7 +455,7 @@ def test_a_fault_is_refused_with_file_and_line_and_nothing_is_imported(
     assert error.value.mend
     before = (Source.objects.count(), Example.objects.count(), StoredTable.objects.count())
     with pytest.raises(Refused, match=re.escape(error.value.what)):
-        importing.import_examples(
+        example_import.import_examples(
             project=world.project, reader=reader_of(name), path=path, name="broken", now=NOON
         )
     assert (Source.objects.count(), Example.objects.count(), StoredTable.objects.count()) == before

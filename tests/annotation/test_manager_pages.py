@@ -8,9 +8,9 @@ import re
 import pytest
 from django.test import Client
 
-from annotation.drawing import paper_figures, work_tables
-from annotation.journeys import adjudicating, assigning, setting_up
+from annotation.charts import paper_figures, work_tables
 from annotation.models import Batch, Person
+from annotation.workflow import adjudication, batches, projects
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -78,7 +78,7 @@ def test_gold_answers_of_a_closed_batch_are_said_to_be_final(world: World) -> No
     batch = world.batch()
     assert "This batch is closed" not in text_of(world.mara, f"/batches/{batch.public_id}/gold/")
 
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
 
     page = text_of(world.mara, f"/batches/{batch.public_id}/gold/")
     assert "This batch is closed, so its gold answers cannot be changed." in page
@@ -89,7 +89,7 @@ def test_gold_answers_of_a_closed_batch_are_said_to_be_final(world: World) -> No
 def test_a_closed_batch_refuses_the_form_of_a_gold_answer_with_a_reason(world: World) -> None:
     batch = world.batch()
     example = batch.items.all()[0].example
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     client = Client()
     client.force_login(world.mara)
     address = f"/batches/{batch.public_id}/gold/new/"
@@ -107,7 +107,7 @@ def test_what_waits_for_others_is_no_primary_button(world: World) -> None:
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
     for address in ("/projects/films/", "/"):
         page = source_of(world.mara, address)
@@ -116,7 +116,7 @@ def test_what_waits_for_others_is_no_primary_button(world: World) -> None:
 
 
 def test_the_board_counts_one_person_and_several_people(world: World) -> None:
-    setting_up.create_project(slug="alone", name="Alone", manager=world.mara, now=NOON)
+    projects.create_project(slug="alone", name="Alone", manager=world.mara, now=NOON)
 
     assert re.search(r"\bperson 1\b", text_of(world.mara, "/projects/alone/"))
     number = world.project.memberships.count()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Project, Release
-from annotation.money import statements
+from annotation.payments import data_statement
 from annotation.releases import release_files
 from annotation.releases.manifest import DECLARATIONS, Contents, Manifest, faults
 from tableqa.core.canonical_json import canonical
@@ -33,7 +33,7 @@ def test_a_release_of_earlier_rules_lacks_no_field() -> None:
 def test_the_fields_computed_from_stored_records_are_those_of_the_stored_manifest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(statements, "counted", lambda *_, **__: RECORD.get("statement", {}))
+    monkeypatch.setattr(data_statement, "counted", lambda *_, **__: RECORD.get("statement", {}))
     raw, kept = release_files.load(KEPT), Manifest.of(RECORD)
     contents = Contents(
         release=Release(

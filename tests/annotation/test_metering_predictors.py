@@ -16,11 +16,11 @@ import httpx
 import pytest
 
 import tableqa
-from annotation.evaluation import evaluating
-from annotation.help import asking, model_accuracy, predicting
+from annotation.assistance import model_accuracy, model_in_the_loop, model_queries
 from annotation.models import Assignment, Batch, ModelRequest, Project
-from annotation.refusals import Refused
-from annotation.work import metering, paying
+from annotation.platform.refusals import Refused
+from annotation.queue import metered_models, metering
+from annotation.releases.model_evaluation import queries
 from predictor import client
 from predictor.architectures import ModelError, load
 from predictor.architectures.chat import ChatPredictor
@@ -137,7 +137,7 @@ def test_a_budget_is_checked_before_the_predictor_is_asked(
 ) -> None:
     key = tried.pk if where is Batch else tried.project_id
     where.objects.filter(pk=key).update(model_budget={"tokens": 100})
-    filled = predicting.fill_all(batch=Batch.objects.get(pk=tried.pk), now=NOON)
+    filled = model_in_the_loop.fill_all(batch=Batch.objects.get(pk=tried.pk), now=NOON)
     assert (filled.asked, filled.left, llm.requests) == (0, 1, [])
     assert not ModelRequest.objects.exists()
     where.objects.filter(pk=key).update(model_budget={})
@@ -161,10 +161,12 @@ def test_a_preview_is_metered_and_limited(
     assignment = world.take(batch, "ada")
     assert assignment is not None
 
-    def look(assignment: Assignment, question: str, seq: int) -> predicting.Seen:
+    def look(assignment: Assignment, question: str, seq: int) -> model_in_the_loop.Seen:
         data = {"question": question, "category": "reasoning_synonym"}
         response = {"base": assignment.plain_item.base, "data": data}
-        return predicting.look(assignment=assignment, response=response, kind="preview", seq=seq, now=NOON)
+        return model_in_the_loop.look(
+            assignment=assignment, response=response, kind="preview", seq=seq, now=NOON
+        )
 
     assert look(assignment, "what year was it released?", 1).state in ("answered", "unavailable")
     assert not ModelRequest.objects.filter(state="open").exists()
@@ -180,7 +182,7 @@ def test_a_preview_is_metered_and_limited(
 def test_an_answer_that_the_predictor_remembers_costs_nothing(entry: dict[str, Any], world: World) -> None:
     for _ in range(2):
         meter = metering.meter_of("qwen", project=world.project.pk, batch=None, purpose="evaluation")
-        evaluating.model_of({"qwen": entry}, "qwen", meter)(EXAMPLE)
+        queries.model_of({"qwen": entry}, "qwen", meter)(EXAMPLE)
     assert list(ModelRequest.objects.values_list("purpose", "state")) == [("evaluation", "answered")]
 
 
@@ -188,14 +190,16 @@ def test_an_evaluation_stops_at_the_budget(entry: dict[str, Any], world: World, 
     Project.objects.update(model_budget={"tokens": 1})
     meter = metering.meter_of("qwen", project=world.project.pk, batch=None, purpose="evaluation")
     with pytest.raises(EvaluationError, match="budget of the project"):
-        evaluating.model_of({"qwen": entry}, "qwen", meter)(EXAMPLE)
+        queries.model_of({"qwen": entry}, "qwen", meter)(EXAMPLE)
     assert llm.requests == []
 
 
 def test_questions_and_accuracy_are_counted_for_their_project(
     entry: dict[str, Any], world: World, llm: Endpoint
 ) -> None:
-    asking.ask_model(sources=[world.source], predictor="qwen", purpose="cells", now=lambda: NOON, limit=2)
+    model_queries.ask_model(
+        sources=[world.source], predictor="qwen", purpose="cells", now=lambda: NOON, limit=2
+    )
     assert ModelRequest.objects.filter(purpose="questions").count() == 2
     batch = world.batch("question_paraphrase", variant="word")
     keys = list(batch.items.values_list("example_id", flat=True))
@@ -208,7 +212,7 @@ def test_questions_and_accuracy_are_counted_for_their_project(
 def test_an_answer_that_never_came_is_counted_by_estimate(entry: dict[str, Any], world: World) -> None:
     meter = metering.meter_of("qwen", project=world.project.pk, batch=None, purpose="evaluation")
     request = PredictRequest.about(EXAMPLE)
-    payment = paying.begin(meter, entry, [request], within=5)
+    payment = metered_models.begin(meter, entry, [request], within=5)
     payment.bills.append(client.Bill(request))
     payment.settle()
     (row,) = ModelRequest.objects.all()
@@ -220,12 +224,12 @@ def test_an_answer_that_never_came_is_counted_by_estimate(entry: dict[str, Any],
 
 def test_the_command_that_evaluates_counts_and_limits(entry: dict[str, Any], llm: Endpoint) -> None:
     tally = Tally(entry["price"])
-    evaluating.model_of({"qwen": entry}, "qwen", tally)(EXAMPLE)
+    queries.model_of({"qwen": entry}, "qwen", tally)(EXAMPLE)
     (call,) = tally.calls
     assert (call.state, call.is_counted, call.completion_tokens) == ("answered", True, 2)
     assert "1 of 1 counted" in tally.in_words()
     with pytest.raises(EvaluationError, match="budget of 5 tokens"):
-        evaluating.model_of({"qwen": entry}, "qwen", Tally(budget={"tokens": 5}))(EXAMPLE)
+        queries.model_of({"qwen": entry}, "qwen", Tally(budget={"tokens": 5}))(EXAMPLE)
     assert len(llm.requests) == 1
 
 
@@ -325,7 +329,7 @@ def test_a_first_answer_that_is_lost_counts_without_price_and_budget(
         script.moods = moods * 2
         meter = metering.meter_of("small", project=world.project.pk, batch=None, purpose="evaluation")
         request = PredictRequest.about(EXAMPLE)
-        payment = paying.begin(meter, script.entry, [request], within=1)
+        payment = metered_models.begin(meter, script.entry, [request], within=1)
         with pytest.raises(client.Unanswered):
             client.connect(script.entry).predict(request, within=1, bills=payment.bills)
         payment.settle()
@@ -359,7 +363,7 @@ def test_each_try_that_was_lost_counts_by_estimate_within_what_was_reserved(
     monkeypatch.setattr(metering.ProjectMeter, "reserve", noting)
     llm.moods = ["broken", "broken"]
     meter = metering.meter_of("qwen", project=world.project.pk, batch=None, purpose="evaluation")
-    evaluating.model_of({"qwen": entry}, "qwen", meter)(EXAMPLE)
+    queries.model_of({"qwen": entry}, "qwen", meter)(EXAMPLE)
     rows = list(ModelRequest.objects.order_by("pk"))
     assert [(row.state, row.is_counted) for row in rows] == [
         ("away", False),
@@ -378,7 +382,7 @@ def test_a_question_that_is_too_late_counts_what_was_sent_and_is_not_tried_again
     meter = metering.meter_of("qwen", project=world.project.pk, batch=None, purpose="evaluation")
     llm.moods = ["broken", "hung"]
     request = PredictRequest.about(EXAMPLE)
-    payment = paying.begin(meter, entry, [request], within=1.5)
+    payment = metered_models.begin(meter, entry, [request], within=1.5)
     with pytest.raises(client.Unanswered, match="in time") as caught:
         client.connect(entry).predict(request, within=1.5, bills=payment.bills)
     payment.settle()
@@ -427,7 +431,7 @@ def test_a_predictor_that_is_asked_again_is_counted_twice(world: World, settings
         settings.PREDICTORS = {"small": {**script.entry, "price": [1, 2]}}
         script.moods = ["crashing"]
         meter = metering.meter_of("small", project=world.project.pk, batch=None, purpose="evaluation")
-        evaluating.model_of(settings.PREDICTORS, "small", meter)(EXAMPLE)
+        queries.model_of(settings.PREDICTORS, "small", meter)(EXAMPLE)
     assert list(ModelRequest.objects.order_by("is_counted").values_list("state", "is_counted")) == [
         ("away", False),
         ("answered", True),
@@ -440,7 +444,7 @@ def test_other_models_are_neither_counted_nor_limited(settings: Any, world: Worl
         settings.PREDICTORS = {"small": {**script.entry, "price": [1, 2]}}
         Project.objects.update(model_budget={"tokens": 1})
         meter = metering.meter_of("small", project=world.project.pk, batch=None, purpose="evaluation")
-        said = evaluating.model_of(settings.PREDICTORS, "small", meter)(EXAMPLE)
+        said = queries.model_of(settings.PREDICTORS, "small", meter)(EXAMPLE)
     assert said["answers"] == ["1999"]
     assert not ModelRequest.objects.exists()
 
@@ -462,7 +466,7 @@ def test_a_job_asks_in_parallel_what_the_predictor_states(world: World, settings
         script.max_tokens, script.parallel = 50, 4
         settings.PREDICTORS = {"small": script.entry}
         client._connected.cache_clear()
-        assert predicting.crew_of("small").at_once == 2
+        assert model_in_the_loop.crew_of("small").at_once == 2
         batch = world.batch("question_paraphrase", variant="word", loop_model="small")
         for _ in range(3):
             assignment = world.take(batch, "ada")
@@ -476,4 +480,4 @@ def test_a_job_asks_in_parallel_what_the_predictor_states(world: World, settings
 def test_a_predictor_states_the_requests_that_its_endpoint_gets_at_a_time(entry: dict[str, Any]) -> None:
     (model,) = httpx.get(f"{entry['url']}/v1/models").json()["models"]
     assert (model["max_tokens"], model["parallel"]) == (50, 2)
-    assert predicting.crew_of("qwen").at_once == 1
+    assert model_in_the_loop.crew_of("qwen").at_once == 1

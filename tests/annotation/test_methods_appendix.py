@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Person, Release
-from annotation.money import statements
-from annotation.releases import methods
-from annotation.views.pages import kind_instruction
+from annotation.payments import data_statement
+from annotation.releases import creation, methods_appendix
+from annotation.web.views.pages import kind_instruction
+from annotation.workflow import adjudication, batches
 from tableqa import Example, Table
 from tableqa.typesetting.documents import Heading, Items, Paragraph, Picture, Quotation, as_latex
 from tests.annotation.cast import NOON, World, make_world
@@ -40,9 +40,9 @@ def studied(tmp_path: Path) -> World:
     for who, said in {"ada": "extraction", "bo": "reasoning"}.items():
         world.label(split, who, said)
     for batch in (labels, split):
-        assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-        adjudicating.resolve_batch(batch=batch, now=LATER)
-    adjudicating.decide(
+        batches.close_batch(batch=batch, by=world.mara, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=LATER)
+    adjudication.decide(
         item=split.items.get(), by=world.people["ivo"], exclude="Not 100 % clear", note="", now=LATER
     )
     return world
@@ -55,7 +55,7 @@ def client_of(person: Person) -> Client:
 
 
 def made(world: World) -> Release:
-    return releasing.make_release(
+    return creation.make_release(
         project=world.project, name="1.0", format=["askew", "hf"], by=world.rea, now=LATER
     )
 
@@ -68,8 +68,8 @@ def unzipped(content: bytes) -> dict[str, bytes]:
 def test_a_project_says_what_its_release_says(studied: World) -> None:
     pictures = {"question_type"}
 
-    now = methods.blocks(releasing.study_now(project=studied.project, pictures=pictures, now=LATER))
-    later = methods.blocks(releasing.study_of(made(studied), pictures=pictures))
+    now = methods_appendix.blocks(creation.study_now(project=studied.project, pictures=pictures, now=LATER))
+    later = methods_appendix.blocks(creation.study_of(made(studied), pictures=pictures))
 
     assert [one for one in now if not isinstance(one, Heading)] == [
         one for one in later if not isinstance(one, Heading)
@@ -89,17 +89,17 @@ def test_batches_and_sources_without_annotations_are_not_in_it(studied: World) -
     unused = studied.import_written(Example("nu-1", "how long is Heat?", TABLE, ["170"]))
     studied.batch("question_type", sources=[unused], size=1, name="Not begun")
 
-    now = releasing.study_now(project=studied.project, pictures=set(), now=LATER)
-    later = releasing.study_of(made(studied), pictures=set())
+    now = creation.study_now(project=studied.project, pictures=set(), now=LATER)
+    later = creation.study_of(made(studied), pictures=set())
 
     for study in (now, later):
         assert [batch["name"] for batch in study.manifest.batches] == ["Types & more", "Split_1"]
         assert [source["name"] for source in study.manifest.sources] == [studied.source.name]
-        assert "Not begun" not in as_latex(methods.blocks(study))
+        assert "Not begun" not in as_latex(methods_appendix.blocks(study))
 
 
 def test_shares_have_their_n_and_an_interval(studied: World) -> None:
-    blocks = methods.blocks(releasing.study_of(made(studied), pictures=()))
+    blocks = methods_appendix.blocks(creation.study_of(made(studied), pictures=()))
 
     lines = [line for block in blocks if isinstance(block, Items) for line in block.texts]
     share = "1 (33.3 %; 95 % CI 6.1 to 79.2 %, n = 3)"
@@ -113,8 +113,8 @@ def test_shares_have_their_n_and_an_interval(studied: World) -> None:
 def test_agreement_is_said_to_leave_out_what_was_written_after_a_response_was_sent_back(
     studied: World,
 ) -> None:
-    now = releasing.study_now(project=studied.project, pictures=(), now=LATER)
-    later = releasing.study_of(made(studied), pictures=())
+    now = creation.study_now(project=studied.project, pictures=(), now=LATER)
+    later = creation.study_of(made(studied), pictures=())
     old = replace(later, manifest=replace(later.manifest, rules=2))
 
     assert [basis_of(study) for study in (now, later, old)] == [
@@ -126,19 +126,23 @@ def test_agreement_is_said_to_leave_out_what_was_written_after_a_response_was_se
     assert "A response that was sent back counts as it was before." in page
 
 
-def basis_of(study: methods.Study) -> str:
+def basis_of(study: methods_appendix.Study) -> str:
     """Which version of a response that was sent back enters agreement, as the appendix says."""
     before = (
         "Figures are computed from each person's newest response on a planned slot, before adjudication. "
     )
     (paragraph,) = [
-        one.text for one in methods.blocks(study) if isinstance(one, Paragraph) and before in one.text
+        one.text
+        for one in methods_appendix.blocks(study)
+        if isinstance(one, Paragraph) and before in one.text
     ]
     return paragraph.partition(before)[2]
 
 
 def test_guidelines_and_pictures_of_the_task_types_that_were_used_are_in_it(studied: World) -> None:
-    blocks = methods.blocks(releasing.study_of(made(studied), pictures=["question_type", "short_table"]))
+    blocks = methods_appendix.blocks(
+        creation.study_of(made(studied), pictures=["question_type", "short_table"])
+    )
 
     assert [one.path for one in blocks if isinstance(one, Picture)] == ["pictures/question_type.jpg"]
     [guidelines] = [one for one in blocks if isinstance(one, Quotation)]
@@ -149,9 +153,9 @@ def test_guidelines_and_pictures_of_the_task_types_that_were_used_are_in_it(stud
 def test_what_nobody_recorded_is_named_with_the_page_to_enter_it(studied: World) -> None:
     studied.source.licence = "NOASSERTION"
     studied.source.save()
-    study = releasing.study_now(project=studied.project, pictures=(), now=LATER)
+    study = creation.study_now(project=studied.project, pictures=(), now=LATER)
 
-    gaps = methods.unrecorded(study)
+    gaps = methods_appendix.unrecorded(study)
 
     assert [gap.title for gap in gaps] == [
         "Licence of films-dev",
@@ -163,7 +167,9 @@ def test_what_nobody_recorded_is_named_with_the_page_to_enter_it(studied: World)
         "Ethics review (D4)",
         "Annotators (D5)",
     ]
-    missing = [one.text for one in methods.blocks(study) if isinstance(one, Paragraph) and one.missing]
+    missing = [
+        one.text for one in methods_appendix.blocks(study) if isinstance(one, Paragraph) and one.missing
+    ]
     assert missing.count("Not recorded. Enter it in Askew on the page “Data statement” of the project.") == 7
     page = client_of(studied.mara).get(PROJECT).content.decode()
     assert "8 facts are not recorded" in page
@@ -172,10 +178,12 @@ def test_what_nobody_recorded_is_named_with_the_page_to_enter_it(studied: World)
 
 
 def test_a_project_that_recorded_everything_lacks_nothing(studied: World) -> None:
-    studied.project.statement = {one.name: f"Said: {one.name} & 5_%" for one in statements.ASKED}
+    studied.project.statement = {one.name: f"Said: {one.name} & 5_%" for one in data_statement.ASKED}
     studied.project.save()
 
-    assert methods.unrecorded(releasing.study_now(project=studied.project, pictures=(), now=LATER)) == []
+    assert (
+        methods_appendix.unrecorded(creation.study_now(project=studied.project, pictures=(), now=LATER)) == []
+    )
     page = client_of(studied.mara).get(PROJECT).content.decode()
     assert "All facts are recorded" in page
     assert "Said: recruitment &amp; 5_%" in page
@@ -196,7 +204,7 @@ def test_the_archive_of_a_release_holds_a_document_that_tex_can_read(studied: Wo
     for path in re.findall(r"\\includegraphics\[.*?\]\{(.*?)\}", source):
         assert files[path].startswith(b"\xff\xd8"), f"{path} is a JPEG"
     assert b"\\input{methods}" in files["standalone.tex"]
-    assert source == as_latex(methods.blocks(releasing.study_of(release, pictures=["question_type"])))
+    assert source == as_latex(methods_appendix.blocks(creation.study_of(release, pictures=["question_type"])))
 
 
 def test_a_reader_of_german_gets_the_files_in_english(studied: World) -> None:
@@ -223,7 +231,7 @@ def test_who_annotates_in_an_open_batch_reads_no_appendix(studied: World) -> Non
 def test_a_project_without_work_has_an_appendix_that_says_so(tmp_path: Path) -> None:
     world = make_world(tmp_path)
 
-    text = as_latex(methods.blocks(releasing.study_now(project=world.project, pictures=(), now=NOON)))
+    text = as_latex(methods_appendix.blocks(creation.study_now(project=world.project, pictures=(), now=NOON)))
 
     check(text)
     assert "No item is decided" in text
@@ -236,7 +244,9 @@ def test_rules_statistics_and_instructions_are_in_the_words_of_the_pages(studied
     studied.answer(assignment, {"unanswerable": True, "operations": [], "answers": [], "reason": "No year."})
     Person.objects.filter(pk=studied.people["cy"].pk).update(is_simulated=True)
 
-    text = as_latex(methods.blocks(releasing.study_now(project=studied.project, pictures=(), now=LATER)))
+    text = as_latex(
+        methods_appendix.blocks(creation.study_now(project=studied.project, pictures=(), now=LATER))
+    )
 
     assert "majority (" in text
     assert "default" not in text

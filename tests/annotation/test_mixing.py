@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from annotation.journeys import adjudicating, releasing
-from annotation.refusals import Refused
-from annotation.releases import mixing, release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, mixes, release_files
 from annotation.releases.release_files import Difference
+from annotation.workflow import adjudication
 from tableqa import Example, Table
 from tableqa.operations import RenameHeader
 from tableqa.perturbations.mixes import Mixed, Part
@@ -27,7 +27,7 @@ def accepted(world: World, kind: str, variant: str, data: dict[str, Any]) -> Non
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def perturbed_thrice(world: World) -> None:
@@ -46,7 +46,7 @@ def perturbed_thrice(world: World) -> None:
 
 
 def release(world: World, out: Path, format: str, mix: int | None) -> dict[str, Any]:
-    made = releasing.make_release(
+    made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
     )
     release_files.verify(out)
@@ -101,9 +101,9 @@ def test_questions_of_two_sources_that_share_an_id_are_not_mixed() -> None:
     original = Example("q1", "how many votes in all?", table, ["22"])
     header = Part("headers", "header_synonym", (RenameHeader(column="c0", old="Season", new="Year"),))
     words = Part("question", "question_paraphrase", (), "what is the sum of the votes?")
-    apart = list(mixing.compose([("a", asked, [header]), ("b", original, [words])], seed=7))
+    apart = list(mixes.compose([("a", asked, [header]), ("b", original, [words])], seed=7))
     assert apart == []
-    together = mixing.compose([("b", original, [header, words]), ("a", asked, [header])], seed=7)
+    together = mixes.compose([("b", original, [header, words]), ("a", asked, [header])], seed=7)
     assert [mixed.example.answers for _, _, mixed in together if isinstance(mixed, Mixed)] == [("22",)]
 
 
@@ -112,4 +112,4 @@ def test_a_format_without_a_place_for_mixes_says_so(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     world.batch()
     with pytest.raises(Refused, match="does not support mixes"):
-        releasing.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=LATER, mix=7)
+        creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=LATER, mix=7)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from annotation.help import model_accuracy
-from annotation.journeys import assigning
+from annotation.assistance import model_accuracy
 from annotation.models import ModelAnswer, ModelRequest, Project
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.workflow import batches
 from predictor.client import JOB_THREADS
 from predictor.configuration import STOP_AFTER
 from predictor.listing import breaker_of
@@ -34,8 +34,8 @@ def llm(settings: Any) -> Iterator[Endpoint]:
 
 
 def keys_of(world: World) -> list[int]:
-    sample = assigning.Sample([world.source])
-    return list(assigning.candidates(world.project, task_type("question_paraphrase"), sample))
+    sample = batches.Sample([world.source])
+    return list(batches.candidates(world.project, task_type("question_paraphrase"), sample))
 
 
 def ask(world: World, predictor: str = "llm", **more: Any) -> model_accuracy.Accuracy:

@@ -13,12 +13,13 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from annotation.evaluation import evaluating, evaluation_runs
-from annotation.help import asking, model_accuracy
-from annotation.journeys import assigning, perturbing, releasing
+from annotation.assistance import model_accuracy, model_queries
 from annotation.models import Job, ModelRequest, Project, Release
-from annotation.studying import planning, standing
-from annotation.studying.study import parse
+from annotation.releases import creation
+from annotation.releases.model_evaluation import queries, runs
+from annotation.study_file import current_state, plan
+from annotation.study_file.schema import parse
+from annotation.workflow import batches, perturbation_runs
 from tableqa.scoring.predictions import read_predictions
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
@@ -50,21 +51,23 @@ def mara(world: World) -> Client:
 
 
 def released(world: World) -> Release:
-    run = perturbing.plan_run(project=world.project, kinds=["row_shuffle", "transpose"], seeds=[33], now=NOON)
-    perturbing.perform(run)
-    return releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    run = perturbation_runs.plan_run(
+        project=world.project, kinds=["row_shuffle", "transpose"], seeds=[33], now=NOON
+    )
+    perturbation_runs.perform(run)
+    return creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
 
 
 # -- evaluations ------------------------------------------------------------------------------------
 
 
 def test_instances_are_counted_without_making_them_again(world: World, tmp_path: Path) -> None:
-    raw = evaluating.load(releasing.folder(released(world)))
-    every = [one for one, _ in evaluating.instances(raw)]
-    assert evaluating.pending(raw, {}) == len(every) == 36
-    assert evaluating.pending(raw, {(every[0].source, every[0].id): ("1995",)}) == 35
-    assert evaluating.pending(raw, {}, keep=lambda example: example.id == every[0].id) == 1 + 2
-    assert evaluating.pending(raw, {}, chosen=["elsewhere"]) == 0
+    raw = queries.load(creation.folder(released(world)))
+    every = [one for one, _ in queries.instances(raw)]
+    assert queries.pending(raw, {}) == len(every) == 36
+    assert queries.pending(raw, {(every[0].source, every[0].id): ("1995",)}) == 35
+    assert queries.pending(raw, {}, keep=lambda example: example.id == every[0].id) == 1 + 2
+    assert queries.pending(raw, {}, chosen=["elsewhere"]) == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -87,10 +90,10 @@ def test_an_evaluation_shows_its_estimate_and_starts_once_it_is_confirmed(
     job = Job.objects.get(kind="evaluate")
     assert (job.state, len(llm.requests)) == ("done", 36)
     assert ModelRequest.objects.filter(purpose="evaluation").count() == 36
-    again = evaluation_runs.estimate(release=release, name="Small", predictor="llm")
+    again = runs.estimate(release=release, name="Small", predictor="llm")
     assert again is not None
     assert again.requests == 0, "what is answered is not asked again"
-    assert evaluation_runs.estimate(release=release, name="Small", predictor="plain") is None
+    assert runs.estimate(release=release, name="Small", predictor="plain") is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -108,19 +111,19 @@ def test_an_evaluation_stops_at_the_budget_and_continues_where_it_stopped(
         "by": world.rea,
         "now": NOON,
     }
-    evaluation_runs.start(**start)
+    runs.start(**start)
     job = Job.objects.get(kind="evaluate")
     assert job.state == "failed"
     assert "budget of the project" in job.error
     asked = len(llm.requests)
     assert 0 < asked < 36
     Project.objects.filter(pk=world.project.pk).update(model_budget={})
-    evaluation_runs.start(**start)
+    runs.start(**start)
     assert len(llm.requests) == 36
 
 
 def test_the_command_estimates_and_keeps_to_its_budget(world: World, llm: Endpoint, tmp_path: Path) -> None:
-    folder, out = releasing.folder(released(world)), tmp_path / "llm.jsonl"
+    folder, out = creation.folder(released(world)), tmp_path / "llm.jsonl"
     err = StringIO()
     command = ["evaluate", str(folder), "--predictor", "llm", "--predictions", f"llm={out}"]
     call_command(*command, "--estimate", stdout=StringIO(), stderr=err)
@@ -131,7 +134,7 @@ def test_the_command_estimates_and_keeps_to_its_budget(world: World, llm: Endpoi
         call_command(*command, "--budget-tokens", "2000", stdout=StringIO(), stderr=StringIO())
     asked = len(llm.requests)
     assert 0 < asked < 36
-    assert len(read_predictions(out, evaluating.load(folder).raw.datasets)) == asked
+    assert len(read_predictions(out, queries.load(folder).raw.datasets)) == asked
     err = StringIO()
     call_command(*command, "--budget-usd", "5", stdout=StringIO(), stderr=err)
     assert len(llm.requests) == 36
@@ -143,7 +146,7 @@ def test_the_command_estimates_and_keeps_to_its_budget(world: World, llm: Endpoi
 
 def test_questions_are_estimated_before_they_are_asked(world: World, llm: Endpoint) -> None:
     params: dict[str, Any] = {"predictor": "llm", "purpose": "screening", "samples": 4, "limit": 5}
-    estimate = asking.estimate(sources=[world.source], **params)
+    estimate = model_queries.estimate(sources=[world.source], **params)
     assert estimate is not None
     assert (estimate.requests, estimate.completion_tokens) == (5, 5 * 4 * 100)
     assert estimate.usd is not None
@@ -160,7 +163,7 @@ def test_an_endpoint_without_several_samples_is_estimated_with_a_request_for_eac
 ) -> None:
     settings.PREDICTORS = {"llm": llm.entry(extra={"n": None})}
     params: dict[str, Any] = {"predictor": "llm", "purpose": "screening", "samples": 4, "limit": 5}
-    estimate = asking.estimate(sources=[world.source], **params)
+    estimate = model_queries.estimate(sources=[world.source], **params)
     assert estimate is not None
     assert (estimate.requests, estimate.completion_tokens) == (20, 20 * 100)
     call_command("ask_model", project="films", stdout=StringIO(), stderr=StringIO(), **params)
@@ -183,9 +186,7 @@ def test_a_page_and_the_api_estimate_the_questions_of_a_draw(
     page = mara.get(f"{ADDRESS}answers/", query, headers={"hx-request": "true"}).content.decode()
     assert "Estimate: about 12 requests" in page
     keys = list(
-        assigning.candidates(
-            world.project, task_type("question_paraphrase"), assigning.Sample([world.source])
-        )
+        batches.candidates(world.project, task_type("question_paraphrase"), batches.Sample([world.source]))
     )
     model_accuracy.ask(keys, task=task_type("question_paraphrase"), predictor="llm")
     reply = mara.post(address, sent, content_type="application/json").json()
@@ -209,7 +210,7 @@ batches:
     loop_right_only: true
 """
     study = parse(text, folder=tmp_path)
-    changes = planning.plan(study, standing.of_project(world.project, now=NOON)).changes
+    changes = plan.plan(study, current_state.of_project(world.project, now=NOON)).changes
     words = next(change.words for change in changes if change.section == "batch")
     assert "it will be asked (about 12 requests" in words
 
@@ -233,7 +234,7 @@ def test_an_evaluation_counts_each_state_of_a_reply(tmp_path: Path, settings: An
     llm._answer = lambda body, mood: answer(  # type: ignore[method-assign]
         body, moods[len(llm.requests) - 1] if len(llm.requests) <= len(moods) else "well"
     )
-    evaluation_runs.start(release=release, name="Small", predictor="llm", by=world.rea, now=NOON)
+    runs.start(release=release, name="Small", predictor="llm", by=world.rea, now=NOON)
     job = Job.objects.get(kind="evaluate")
     assert job.state == "done", job.error
     assert job.result["states"] == {
@@ -255,7 +256,7 @@ def test_an_evaluation_counts_each_state_of_a_reply(tmp_path: Path, settings: An
     llm.requests.clear()
     command = [
         "evaluate",
-        str(releasing.folder(release)),
+        str(creation.folder(release)),
         "--predictor",
         "llm",
         "--predictions",

@@ -11,10 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.journeys import adjudicating, annotating, assigning
+from annotation.accounts import draft_text
 from annotation.models import Assignment, SentBack
-from annotation.people import draft_words
-from annotation.views import pages
+from annotation.web.views import pages
+from annotation.workflow import adjudication, assignments, batches
 from tableqa import Example, Table
 from tasks.contract import Item, task_types
 from tests.annotation.cast import World, envelope, set_work
@@ -40,7 +40,7 @@ def test_what_is_decided_has_no_button_that_can_only_fail(world: World, client: 
     answer_all(world, batch, "ada")
     assert page(client, world, "ada").count(WITHDRAW) == 2
 
-    adjudicating.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
+    adjudication.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
 
     said = page(client, world, "ada")
     assert WITHDRAW not in said
@@ -68,15 +68,15 @@ def test_everything_can_be_changed_until_the_close_where_the_batch_decides_then(
     batch = world.batch(size=2, overlap=2, decide_at_close=True)
     answer_all(world, batch, "ada", "bo")
     later = timezone.now() + timedelta(hours=1)
-    adjudicating.resolve_due(now=later)
+    adjudication.resolve_due(now=later)
     assert page(client, world, "ada").count(WITHDRAW) == 2
     mine = Assignment.objects.select_related("annotation").filter(person=world.ada).first()
     assert mine is not None
     assert mine.annotation is not None
-    annotating.undo(annotation=mine.annotation, now=later)
+    assignments.undo(annotation=mine.annotation, now=later)
 
-    assigning.close_batch(batch=batch, by=world.mara, now=later)
-    adjudicating.resolve_due(now=later)
+    batches.close_batch(batch=batch, by=world.mara, now=later)
+    adjudication.resolve_due(now=later)
 
     assert batch.items.filter(decision__isnull=False).count() == 2
     assert "Final: the batch is closed." in page(client, world, "ada")
@@ -86,9 +86,9 @@ def test_what_was_sent_back_says_why(world: World, client: Client) -> None:
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=timezone.now())
-    item = adjudicating.waiting(batch).get()
-    adjudicating.send_back(item=item, by=world.ivo, choose="A", note="Read rule 3 again.", now=timezone.now())
+    adjudication.resolve_batch(batch=batch, now=timezone.now())
+    item = adjudication.waiting(batch).get()
+    adjudication.send_back(item=item, by=world.ivo, choose="A", note="Read rule 3 again.", now=timezone.now())
     whose = SentBack.objects.get().assignment.person.name.lower()
 
     assert "Read rule 3 again." in page(client, world, whose)
@@ -168,7 +168,7 @@ def test_the_summary_leaves_out_batches_without_work(world: World, client: Clien
     assert "Summary" not in page(client, world, "ada")
     Assignment.objects.update(active_seconds=90)
     assert "Summary" not in page(client, world, "ada"), "time at an item in progress counts when it ends"
-    annotating.give_back(assignment=Assignment.objects.get(), now=timezone.now())
+    assignments.give_back(assignment=Assignment.objects.get(), now=timezone.now())
     assert "returns 1.5" in page(client, world, "ada")
 
 
@@ -193,8 +193,8 @@ def test_a_kept_draft_is_in_words(world: World, client: Client) -> None:
         "reason": "It fits.",
         "unanswerable": True,
     }
-    annotating.save_draft(assignment=held, revision=0, response=envelope(held, data), now=timezone.now())
-    assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+    assignments.save_draft(assignment=held, revision=0, response=envelope(held, data), now=timezone.now())
+    batches.close_batch(batch=batch, by=world.mara, now=timezone.now())
 
     said = page(client, world, "ada")
 
@@ -212,5 +212,5 @@ def test_whatever_a_draft_holds_is_put_in_words(value: object) -> None:
     example = Example("x", "who?", Table(["Film", "Year"], [["Heat", "1995"]]), ["Heat"])
     for task in task_types().values():
         item = Item(example, next(iter(task.variants), ""), {}, {})
-        words = draft_words.draft_in_words(task, {spec.name: value for spec in task.fields}, item)
+        words = draft_text.draft_in_words(task, {spec.name: value for spec in task.fields}, item)
         assert all("{" not in sentence and "[" not in sentence for sentence in words)

@@ -10,11 +10,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.forms.batches import BatchForm
-from annotation.journeys import assigning, importing
+from annotation.imports import example_import
 from annotation.models import Batch
+from annotation.platform.refusals import Refused
 from annotation.quality import gold
-from annotation.refusals import Refused
+from annotation.web.forms.batches import BatchForm
+from annotation.workflow import batches
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 
@@ -79,7 +80,7 @@ class TestSources:
         assert ticked_sources(form_page(mara)) == [world.source.public_id]
 
     def test_of_several_sources_none_is_ticked(self, world: World, mara: Client, tmp_path: Path) -> None:
-        importing.import_examples(
+        example_import.import_examples(
             project=world.project,
             reader="wtq",
             path=tmp_path / "films-dev.tsv",
@@ -212,11 +213,11 @@ class TestQualification:
         feeding = world.batch()
 
         with pytest.raises(Refused, match="cannot take items from another batch"):
-            assigning.plan_batch(
+            batches.plan_batch(
                 project=world.project,
                 name="Entry test",
                 task=task_type("question_type"),
-                sample=assigning.Sample(feeds_from=feeding),
+                sample=batches.Sample(feeds_from=feeding),
                 terms={"purpose": "qualification", "pass_percent": 75},
                 by=world.mara,
                 now=NOON,
@@ -226,7 +227,7 @@ class TestQualification:
         self.plan(world, mara)
         batch = Batch.objects.get(name="Entry test")
         self.mark_all(world, batch)
-        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+        batches.open_batch(batch=batch, by=world.mara, now=NOON)
 
         with pytest.raises(Refused, match="open qualification"):
             gold.unmark(gold=batch.items.first().gold, by=world.mara, now=NOON)  # type: ignore[union-attr]

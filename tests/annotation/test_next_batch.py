@@ -13,10 +13,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import adjudicating
+from annotation.accounts.next_batch import GROUPS, Standing, in_order
 from annotation.models import Batch, Tally
-from annotation.people.next_batch import GROUPS, Standing, in_order
-from annotation.views.pages import kind_instruction
+from annotation.web.views.pages import kind_instruction
+from annotation.workflow import adjudication
 from tasks.contract import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_qualification_journey import text
@@ -126,7 +126,7 @@ def test_what_waits_for_an_adjudicator_is_the_main_action_of_who_annotates_nothi
     batch = world.batch(size=1, overlap=2)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=timezone.now())
+    adjudication.resolve_batch(batch=batch, now=timezone.now())
     page = home(client, world, "ivo")
     assert str(page["html"]).count("button primary") == 1
     assert "1 item to adjudicate" in str(page["text"])

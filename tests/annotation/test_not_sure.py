@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Annotation, Assignment, Batch
-from annotation.quality import agreement
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report
+from annotation.releases import creation
 from annotation.releases.release_files import Difference, records, verify
+from annotation.workflow import adjudication, assignments
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_releasing import LATER, rewrite
 
@@ -21,7 +22,7 @@ LABELS = (("ada", "extraction"), ("bo", "extraction"), ("cy", "reasoning"))
 
 def submit(assignment: Assignment, label: str, *, unsure: bool) -> Annotation:
     response = envelope(assignment, {"label": label})
-    return annotating.submit(
+    return assignments.submit(
         assignment=assignment, response={**response, "unsure": True} if unsure else response, now=NOON
     )
 
@@ -56,14 +57,14 @@ def test_a_response_without_the_mark_has_none(world: World) -> None:
 def test_only_true_marks(world: World, value: object) -> None:
     assignment = took(world)
     response = {**envelope(assignment, {"label": "extraction"}), "unsure": value}
-    assert annotating.submit(assignment=assignment, response=response, now=NOON).unsure is None
+    assert assignments.submit(assignment=assignment, response=response, now=NOON).unsure is None
 
 
 def test_undo_brings_the_mark_back_with_the_draft(world: World) -> None:
     assignment = took(world)
     stored = submit(assignment, "extraction", unsure=True)
 
-    annotating.undo(annotation=stored, now=NOON)
+    assignments.undo(annotation=stored, now=NOON)
 
     again = world.reload(assignment)
     assert again.draft.response["unsure"] is True
@@ -74,8 +75,8 @@ def test_undo_brings_the_mark_back_with_the_draft(world: World) -> None:
 def test_a_draft_keeps_the_mark(world: World) -> None:
     assignment = took(world)
     response = {**envelope(assignment, {"label": ""}), "unsure": True}
-    annotating.save_draft(assignment=assignment, revision=0, response=response, now=NOON)
-    assert annotating.payload(world.reload(assignment))["draft"]["response"]["unsure"] is True
+    assignments.save_draft(assignment=assignment, revision=0, response=response, now=NOON)
+    assert assignments.payload(world.reload(assignment))["draft"]["response"]["unsure"] is True
 
 
 def test_the_same_submission_again_is_one_and_another_mark_is_another_answer(world: World) -> None:
@@ -91,8 +92,8 @@ def test_labels_and_agreement_are_those_without_the_mark(world: World) -> None:
     for unsure in (set(), {"ada", "cy"}, {"ada", "bo", "cy"}):
         batch = world.batch(size=3, overlap=3)
         label_all(world, batch, unsure=unsure)
-        adjudicating.resolve_batch(batch=batch, now=LATER)
-        figures = [figure.to_dict() for figure in agreement.of_batch(batch)]
+        adjudication.resolve_batch(batch=batch, now=LATER)
+        figures = [figure.to_dict() for figure in agreement_report.of_batch(batch)]
         decided = batch.items.order_by("position").values_list("decision__kind", "adjudication__reason")
         outcomes.append((figures, list(decided)))
     assert outcomes[1:] == outcomes[:1] * 2
@@ -105,10 +106,10 @@ def test_adjudicators_see_who_was_not_sure_under_the_letter(world: World, client
         assignment = world.take(batch, who)
         assert assignment is not None
         submit(assignment, label, unsure=who == "bo")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    item = adjudicating.waiting(batch).get()
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    item = adjudication.waiting(batch).get()
 
-    marked = {one.response.label: one.unsure for one in adjudicating.candidates(item)}
+    marked = {one.response.label: one.unsure for one in adjudication.candidates(item)}
     client.force_login(world.ivo)
     page = client.get(f"/items/{item.public_id}/adjudicate/").content.decode()
     told = client.get(f"/api/batches/{batch.public_id}/adjudication/").json()[0]["candidates"]
@@ -145,9 +146,9 @@ def test_without_scripts_a_box_is_ticked(world: World, client: Client) -> None:
 def released(world: World, tmp_path: Path) -> Path:
     batch = world.batch(size=2, overlap=3)
     label_all(world, batch, unsure={"bo"})
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     return out
 
 

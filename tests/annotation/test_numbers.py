@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from annotation.journeys import adjudicating, releasing
 from annotation.models import Annotation, Decision, Gold
-from annotation.quality import agreement
-from annotation.releases import release_files
+from annotation.quality import agreement_report
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication
 from tests.annotation.cast import World
 from tests.annotation.test_defined_answers import released
 from tests.annotation.test_defining import LATER, batch_of, define, manager, say
@@ -23,19 +23,19 @@ def test_numbers_are_decided_measured_and_released(world: World, tmp_path: Path)
     say(world, batch, "ada", {"share": "0.5"})
     say(world, batch, "bo", {"share": "-3"})
 
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     stored = Annotation.objects.order_by("assignment__person__name").values_list("response__data", flat=True)
     assert list(stored) == [{"share": 0.5}, {"share": -3}]
     assert Decision.objects.get().outcomes.get().response["data"] == {"share": -1.25}
     assert ("share", "krippendorff_alpha_interval") in {
-        (one.measure, one.statistic) for one in agreement.of_batch(batch)
+        (one.measure, one.statistic) for one in agreement_report.of_batch(batch)
     }
     page = manager(world).get(f"/items/{batch.items.get().public_id}/story/").content.decode()
     assert "-1.25" in page
     assert released(world, tmp_path / "release")
     hub = tmp_path / "hub"
-    releasing.make_release(project=world.project, name="v2", format="hf", by=world.rea, now=LATER, out=hub)
+    creation.make_release(project=world.project, name="v2", format="hf", by=world.rea, now=LATER, out=hub)
     assert release_files.verify(hub)
 
 

@@ -23,13 +23,13 @@ from django.core.management.base import CommandError
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from annotation.evaluation import evaluating, evaluation_runs
-from annotation.help import helping
-from annotation.journeys import adjudicating, perturbing, releasing
+from annotation.assistance import impressions
 from annotation.models import Batch, Release
-from annotation.releases import mixing, release_diff, release_files
+from annotation.releases import creation, mixes, release_diff, release_files
 from annotation.releases.manifest import Manifest
+from annotation.releases.model_evaluation import queries, runs
 from annotation.releases.release_files import FORMATS
+from annotation.workflow import adjudication, perturbation_runs
 from predictor.training.augment import read_release
 from tableqa import Example, Table
 from tableqa.readers import READERS, askew
@@ -55,7 +55,7 @@ def decide(world: World, batch: Batch, *responses: tuple[str, dict[str, Any]]) -
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -83,18 +83,18 @@ def helped(world: World) -> None:
     for number in range(2):
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        data = dict(helping.tell(assignment=assignment, now=NOON)[0]["data"])
+        data = dict(impressions.tell(assignment=assignment, now=NOON)[0]["data"])
         if number:
             data["question"] = data["question"].rstrip(".?") + " to all the cinemas of the land?"
         world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def contradict(world: World, **of: Any) -> None:
     batch = world.batch("answer_check", overlap=1, **of)
     while (assignment := world.take(batch, "cy")) is not None:
         world.answer(assignment, {"answers": ["1901"], "unanswerable": False})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def made(folder: Path) -> World:
@@ -105,10 +105,10 @@ def made(folder: Path) -> World:
         for number, film in enumerate(FILMS[:2])
     ]
     beside = world.import_written(*more, name="more")
-    run = perturbing.plan_run(
+    run = perturbation_runs.plan_run(
         project=world.project, kinds=["row_shuffle", "mask_cell", "row"], seeds=[33, 16], now=NOON
     )
-    perturbing.perform(run)
+    perturbation_runs.perform(run)
     helped(world)
     first: dict[str, Any] = {"only": ["nu-0"]}
     decide(world, world.batch("question_type", **first), ("ada", {"label": "extraction"}))
@@ -163,30 +163,30 @@ def releases(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: An
         world = made(folder)
         for purpose in PURPOSES:
             out = folders[purpose] = folder / (purpose or "all")
-            release = releasing.make_release(
+            release = creation.make_release(
                 project=world.project, name=out.name, format=FORMATS, by=world.rea, now=LATER, out=out,
                 mix=MIX_SEED, purpose=purpose,
             )  # fmt: skip
             page[purpose] = evaluated_on_the_page(release, folder / "gold.jsonl")
-            estimate = evaluation_runs.estimate(release=release, name="Small", predictor="small")
+            estimate = runs.estimate(release=release, name="Small", predictor="small")
             assert estimate is not None
             estimated[purpose] = estimate.requests
-            edits = releasing.changed_outcomes(release)
+            edits = creation.changed_outcomes(release)
             shown[purpose] = set(edits.values_list("example__source__name", "example__external_id"))
-            by_decision = releasing.changed_items(release).filter(outcomes__in=edits)
+            by_decision = creation.changed_items(release).filter(outcomes__in=edits)
             assert by_decision.count() == len(shown[purpose])
     return Made(folders, page, estimated, shown)
 
 
 def evaluated_on_the_page(release: Release, path: Path) -> dict[str, Any]:
-    write_predictions(path, gold_of_files(releasing.folder(release), "hf"))
-    write_predictions(path, gold_of_files(releasing.folder(release), "askew"), "a")
+    write_predictions(path, gold_of_files(creation.folder(release), "hf"))
+    write_predictions(path, gold_of_files(creation.folder(release), "askew"), "a")
     upload = SimpleUploadedFile("gold.jsonl", path.read_bytes())
     assert release.made_by is not None
-    job = evaluation_runs.start(release=release, name="Gold", by=release.made_by, now=LATER, file=upload)
+    job = runs.start(release=release, name="Gold", by=release.made_by, now=LATER, file=upload)
     job.refresh_from_db()
-    result = job.result or evaluation_runs._run_job(job, lambda done, total: None)
-    judged = evaluation_runs._judged(job, release).read_text("utf-8").splitlines()[1:]
+    result = job.result or runs._run_job(job, lambda done, total: None)
+    judged = runs._judged(job, release).read_text("utf-8").splitlines()[1:]
     found = [json.loads(line) for line in judged]
     keys = [(line["instance"]["source"], line["instance"]["id"]) for line in found]
     return {**result, "keys": keys, "right": all(line["after"] for line in found)}
@@ -288,7 +288,7 @@ def alone(folder: Path, format: str, out: Path) -> Path:
             shutil.copy(path, copy)
     manifest = release_files.read_manifest(target)
     del manifest["formats"]
-    if format not in mixing.FORMATS:
+    if format not in mixes.FORMATS:
         manifest["mix"] = None
     manifest |= {"layout": 1, "format": format, "files": release_files.describe(target)}
     (target / "manifest.json").write_text(json.dumps(manifest), "utf-8")
@@ -296,7 +296,7 @@ def alone(folder: Path, format: str, out: Path) -> Path:
 
 
 def asked(folder: Path, *formats: str) -> list[Instance]:
-    return [one for one, _ in evaluating.instances(evaluating.load(folder, formats))]
+    return [one for one, _ in queries.instances(queries.load(folder, formats))]
 
 
 def keys(instances: list[Instance]) -> set[Key]:
@@ -342,7 +342,7 @@ def test_the_ids_asked_are_those_of_the_files_and_their_gold_answers_are_all_rig
         model = evaluated(folder, gold, *options)
         assert model["missing"] == 0
         assert {row["after"]["value"] for rows in model["by_rule"].values() for row in rows} == {1.0}
-        assert evaluating.pending(evaluating.load(folder, [format]), {}) == len(expected)
+        assert queries.pending(queries.load(folder, [format]), {}) == len(expected)
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
@@ -430,7 +430,7 @@ def test_a_project_that_is_restored_releases_the_same_examples(
     project.refresh_from_db()
     options = project.release
 
-    releasing.make_release(
+    creation.make_release(
         project=project,
         name="again",
         format=options["formats"],
@@ -497,7 +497,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
 
 
 def test_a_raw_is_made_by_the_loader_and_by_what_writes_its_files() -> None:
-    annotation = Path(releasing.__file__).parents[1]
+    annotation = Path(creation.__file__).parents[1]
     made = {
         path.name: len(re.findall(r"\bRaw\(", path.read_text("utf-8"))) for path in annotation.rglob("*.py")
     }
@@ -534,9 +534,7 @@ def test_a_release_without_gold_answers_is_refused_by_name(releases: Made, tmp_p
 def test_the_page_refuses_a_release_without_gold_answers(world: World, settings: Any) -> None:
     settings.PREDICTORS = {"small": {"protocol": "chat", "url": "http://127.0.0.1:1/v1", "model": "small"}}
     decide(world, world.batch("question_type", only=["nu-0"]), ("ada", {"label": "extraction"}))
-    release = releasing.make_release(
-        project=world.project, name="v1", format="lftqa", by=world.rea, now=LATER
-    )
+    release = creation.make_release(project=world.project, name="v1", format="lftqa", by=world.rea, now=LATER)
     rea = Client()
     rea.force_login(world.rea)
     for sent in (
@@ -545,4 +543,4 @@ def test_the_page_refuses_a_release_without_gold_answers(world: World, settings:
     ):
         page = rea.post(reverse("evaluations", args=[release.public_id]), {"name": "Gold", **sent})
         assert "The format lftqa holds no gold answers" in page.content.decode()
-    assert not evaluation_runs.runs(release).exists()
+    assert not runs.runs(release).exists()

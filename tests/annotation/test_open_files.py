@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.releases import benchmark_files, open_files, release_files
+from annotation.releases import benchmark_files, file_pool, release_files
+from annotation.releases.file_pool import OpenFiles
 from annotation.releases.manifest import Manifest
-from annotation.releases.open_files import OpenFiles
 from tests.annotation.test_exporting import changed_release
 
 SOURCES = 40
@@ -23,7 +23,7 @@ SOURCES = 40
 @pytest.fixture
 def few_descriptors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Thirty more files than are open now."""
-    monkeypatch.setattr(open_files, "MOST_OPEN", 10)
+    monkeypatch.setattr(file_pool, "MOST_OPEN", 10)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (len(list(Path("/proc/self/fd").iterdir())) + 30, hard))
     yield
@@ -61,7 +61,7 @@ def test_files_hold_what_was_written_in_turns_however_few_are_open(
 ) -> None:
     folder = tmp_path_factory.mktemp("turns")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(open_files, "MOST_OPEN", most)
+        patch.setattr(file_pool, "MOST_OPEN", most)
         with closing(OpenFiles()) as files:
             for number, text in turns:
                 files.write(folder / str(number), f"{text}\n")

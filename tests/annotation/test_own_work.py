@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.journeys import adjudicating, annotating, assigning
+from annotation.accounts import own_work
 from annotation.models import Assignment, Batch
-from annotation.people import own_work
+from annotation.workflow import adjudication, assignments, batches
 from tests.annotation.cast import World
 from tests.annotation.test_release_preflight import edited
 
@@ -54,7 +54,7 @@ def test_a_skipped_item_is_listed_with_its_reason_and_cannot_be_changed(world: W
     batch = world.batch(size=2)
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    annotating.skip(assignment=assignment, reason="The table is damaged.", now=timezone.now())
+    assignments.skip(assignment=assignment, reason="The table is damaged.", now=timezone.now())
 
     (item,) = history(client, world, batch)
 
@@ -66,7 +66,7 @@ def test_a_skipped_item_is_listed_with_its_reason_and_cannot_be_changed(world: W
 def test_a_closed_batch_leaves_the_responses_to_be_read(world: World, client: Client) -> None:
     batch = world.batch(size=1)
     submitted = submit(world, batch, "ada")
-    assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+    batches.close_batch(batch=batch, by=world.mara, now=timezone.now())
 
     (item,) = history(client, world, batch)
 
@@ -128,7 +128,7 @@ def test_gold_can_be_changed_as_long_as_the_notes_of_other_items_say(
 def test_a_decided_item_is_final(world: World, client: Client) -> None:
     batch = world.batch(size=1, overlap=1)
     submit(world, batch, "ada")
-    adjudicating.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
+    adjudication.resolve_batch(batch=batch, now=timezone.now() + timedelta(minutes=2))
     (item,) = history(client, world, batch)
     assert (item["can_change"], item["note"]) == (False, "Final: the item is decided or released.")
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from django.test import Client
 
-from annotation.drawing import image_files, paper_figures, work_tables
+from annotation.charts import image_files, paper_figures, work_tables
 from annotation.models import Assignment
-from annotation.quality import quality
+from annotation.quality import annotator_quality
 from tests.annotation.cast import NOON, World
 
 
@@ -20,7 +20,7 @@ def test_items_per_hour_of_very_short_times_are_inside_their_interval(world: Wor
         now = NOON + timedelta(milliseconds=11 * number + number % 2)
         world.answer(assignment, {"label": "extraction"}, now=now)
 
-    of_person = quality.report(batch)["people"][str(world.ada.pk)]
+    of_person = annotator_quality.report(batch)["people"][str(world.ada.pk)]
 
     low, high = of_person["hourly_ends"]
     assert of_person["timed"] == 4
@@ -76,7 +76,7 @@ def test_items_per_hour_without_an_upper_end_say_why(world: World) -> None:
     client = Client()
     client.force_login(world.mara)
 
-    of_person = quality.report(batch)["people"][str(world.ada.pk)]
+    of_person = annotator_quality.report(batch)["people"][str(world.ada.pk)]
     page = client.get(f"/batches/{batch.public_id}/quality/").content.decode()
 
     low, high = of_person["hourly_ends"]

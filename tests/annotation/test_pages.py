@@ -23,9 +23,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import migration_state, urls
-from annotation.forms.batches import SettingsForm
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.access.roles import Permission, Role
 from annotation.models import (
     ApiToken,
     Batch,
@@ -38,10 +36,14 @@ from annotation.models import (
     Release,
     Source,
 )
-from annotation.quality import guidance
-from annotation.roles import Permission, Role
-from annotation.views import demo
-from annotation.work import availability
+from annotation.platform import migration_state
+from annotation.quality import guidelines
+from annotation.queue import availability
+from annotation.releases import creation
+from annotation.web import urls
+from annotation.web.forms.batches import SettingsForm
+from annotation.web.views import demo
+from annotation.workflow import adjudication, assignments, batches, projects
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage, fill
@@ -76,14 +78,14 @@ def test_somebody_who_left_finds_nothing(things: Things) -> None:
     assert client.get("/projects/films/").status_code == 200
 
     membership = Membership.objects.get(person=things.world.rea)
-    setting_up.remove_member(membership=membership, by=things.world.mara, now=NOON)
+    projects.remove_member(membership=membership, by=things.world.mara, now=NOON)
 
     assert client.get("/projects/films/").status_code == 404  # the session goes on, and opens nothing here
     assert browser(Person.objects.get(pk=things.world.rea.pk)).get("/projects/films/").status_code == 404
 
 
 def test_a_token_of_the_api_opens_no_page(things: Things) -> None:
-    _, secret = setting_up.make_token(
+    _, secret = projects.make_token(
         person=things.world.mara,
         project=things.world.project,
         name="program",
@@ -110,10 +112,10 @@ class TestOwnInvolvement:
     @pytest.fixture
     def mara(self, things: Things) -> Client:
         world = things.world
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
-        annotating.flag(assignment=things.assignment, note="an odd year", now=NOON)
+        assignments.flag(assignment=things.assignment, note="an odd year", now=NOON)
         world.label(things.batch, "mara", "extraction")
         return browser(world.mara)
 
@@ -121,7 +123,7 @@ class TestOwnInvolvement:
         address = reverse("batch", args=[things.batch.public_id])
 
         before = text(mara.get(address))
-        assigning.close_batch(batch=things.batch, by=things.world.mara, now=NOON)
+        batches.close_batch(batch=things.batch, by=things.world.mara, now=NOON)
         after = text(mara.get(address))
 
         assert "You annotate in this batch." in before
@@ -142,12 +144,12 @@ class TestOwnInvolvement:
         assert "You annotate in an open batch" in text(refused)
         assert not Release.objects.filter(name="v2").exists()
 
-        assigning.close_batch(batch=things.batch, by=things.world.mara, now=NOON)
+        batches.close_batch(batch=things.batch, by=things.world.mara, now=NOON)
         assert mara.get(release).status_code == 200
 
     def test_an_adjudicator_who_annotated_the_item_does_not_find_it(self, things: Things) -> None:
         world = things.world
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=world.ada, roles=[Role.ADJUDICATOR], by=world.mara, now=NOON
         )
 
@@ -204,25 +206,25 @@ def grow(things: Things, number: int) -> None:
     for i in range(number):
         batch = world.batch(name=f"batch {start + i}")
         person = Person.objects.create_person(f"Annotator {start + i}", f"a{start + i}@example.org")
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
         world.people[f"a{start + i}"] = person
-        setting_up.invite(project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=now)
-        setting_up.make_token(person=world.mara, project=world.project, name="t", scopes=[], now=now)
-        project = setting_up.create_project(
+        projects.invite(project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=now)
+        projects.make_token(person=world.mara, project=world.project, name="t", scopes=[], now=now)
+        project = projects.create_project(
             slug=f"p-{start + i}", name=f"P {start + i}", manager=world.mara, now=NOON
         )
         for who, role in (("ada", Role.ANNOTATOR), ("ivo", Role.ADJUDICATOR)):
-            setting_up.add_member(
+            projects.add_member(
                 project=project, person=world.people[who], roles=[role], by=world.mara, now=NOON
             )
         differ(world, batch)
         skipped = world.take(things.batch, f"a{start + i}")
         if skipped is not None:
-            annotating.flag(assignment=skipped, note="odd", now=NOON)
-            annotating.skip(assignment=skipped, reason="odd", now=NOON)
-        guidance.revise(
+            assignments.flag(assignment=skipped, note="odd", now=NOON)
+            assignments.skip(assignment=skipped, reason="odd", now=NOON)
+        guidelines.revise(
             project=world.project, task=task, text=f"Version {start + i}", person=world.mara, now=NOON
         )
         Job.objects.create(project=world.project, kind="import", made_at=NOON, heartbeat=NOON)
@@ -242,7 +244,7 @@ def grow(things: Things, number: int) -> None:
 
 def test_long_lists_are_cut_into_pages(world: World) -> None:
     for number in range(60):
-        setting_up.create_project(slug=f"p-{number}", name=f"P {number:02}", manager=world.mara, now=NOON)
+        projects.create_project(slug=f"p-{number}", name=f"P {number:02}", manager=world.mara, now=NOON)
     mara = browser(world.mara)
 
     assert "1 to 50 of 61" in text(mara.get("/"))
@@ -357,7 +359,7 @@ class TestTheAccount:
         assert made["Cache-Control"] == "no-store"
         token = ApiToken.objects.get()
         assert token.scopes == ["release"]
-        assert token.token_hash == setting_up.hash_token(secret[1])
+        assert token.token_hash == projects.hash_token(secret[1])
         assert secret[1] not in mara.get("/account/").content.decode()
         assert "nightly" in text(mara.get("/account/"))
 
@@ -720,7 +722,7 @@ class TestBatches:
         assert batch.settings == {"at_most": 4, "cell_format": "require", "outside": "warn"}
 
     def test_sources_and_batches_of_other_projects_cannot_be_named(self, world: World) -> None:
-        elsewhere = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+        elsewhere = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
         Source.objects.update(project=elsewhere)
 
         page = browser(world.mara).post("/projects/films/batches/new/", self.given(world))
@@ -762,8 +764,8 @@ class TestBatches:
         assert Decision.objects.get().kind == "accepted"
 
     def test_flags_and_skips_are_for_the_manager(self, things: Things) -> None:
-        annotating.flag(assignment=things.assignment, note="an odd year", now=NOON)
-        annotating.skip(assignment=things.assignment, reason="a torn table", now=NOON)
+        assignments.flag(assignment=things.assignment, note="an odd year", now=NOON)
+        assignments.skip(assignment=things.assignment, reason="a torn table", now=NOON)
         address = reverse("batch", args=[things.batch.public_id])
 
         manager, researcher = (
@@ -838,7 +840,7 @@ class TestAdjudicating:
             "A reads it right.",
             things.world.ivo,
         )
-        following = adjudicating.waiting(things.batch).get()
+        following = adjudication.waiting(things.batch).get()
         assert answer["Location"] == reverse("adjudicate", args=[following.public_id])
 
     def test_after_the_last_one_it_goes_back_to_the_queue(self, things: Things) -> None:
@@ -873,7 +875,7 @@ class TestAdjudicating:
         assert not Decision.objects.filter(item=things.item).exists()
 
     def test_an_item_that_was_decided_in_the_meantime_says_so(self, things: Things) -> None:
-        adjudicating.decide(item=things.item, by=things.world.ivo, note="n", exclude="e", now=NOON)
+        adjudication.decide(item=things.item, by=things.world.ivo, note="n", exclude="e", now=NOON)
 
         page = browser(things.world.ivo).get(self.address(things), follow=True)
 
@@ -896,8 +898,8 @@ def release_of_edits(world: World) -> Release:
         operation = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": year}
         edit = {"unanswerable": False, "operations": [operation], "answers": [year], "reason": ""}
         world.answer(assignment, edit)
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(days=2))
-    return releasing.make_release(
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(days=2))
+    return creation.make_release(
         project=world.project, name="edits", format="askew", by=world.rea, now=NOON + timedelta(days=2)
     )
 
@@ -1025,7 +1027,9 @@ class TestHealth:
         assert Client().get("/readyz").content == b"ready\n"
 
     def test_not_ready_without_a_migration(self, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("annotation.migration_state.unapplied", lambda: ["annotation.1", "annotation.2"])
+        monkeypatch.setattr(
+            "annotation.platform.migration_state.unapplied", lambda: ["annotation.1", "annotation.2"]
+        )
 
         answer = Client().get("/readyz")
 
@@ -1093,7 +1097,7 @@ class TestHealth:
         def gone() -> list[str]:
             raise OperationalError("gone")
 
-        monkeypatch.setattr("annotation.migration_state.unapplied", gone)
+        monkeypatch.setattr("annotation.platform.migration_state.unapplied", gone)
 
         assert Client().get("/readyz").status_code == 503
 
@@ -1104,7 +1108,8 @@ class TestTheDemoLink:
     @pytest.fixture(autouse=True)
     def tokens(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(
-            "annotation.demo_world.person_for", lambda token: world.mara if token == "right" else None
+            "annotation.management.demo_world.person_for",
+            lambda token: world.mara if token == "right" else None,
         )
 
     def request(self, rf: RequestFactory, method: str = "get", **meta: Any) -> Any:
@@ -1167,7 +1172,7 @@ class TestErrors:
         def fail(*arguments: Any, **more: Any) -> None:
             raise RuntimeError("boom")
 
-        monkeypatch.setattr("annotation.access.projects", fail)
+        monkeypatch.setattr("annotation.access.authorization.projects", fail)
         client = Client(raise_request_exception=False)
         client.force_login(world.mara)
 

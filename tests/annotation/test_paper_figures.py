@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.drawing import drawn, image_files, paper_figures
-from annotation.journeys import adjudicating
+from annotation.charts import image_files, paper_figures, study_figures
 from annotation.models import Batch, Decision, Item
-from annotation.quality import agreement, dashboards, learning, reporting
+from annotation.quality import agreement_report, dashboards, learning_curves, task_report
+from annotation.workflow import adjudication
 from tableqa.statistics.proportions import proportion
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_dashboards import timed
@@ -23,11 +23,20 @@ LATER = NOON + timedelta(hours=1)
 
 
 def test_a_step_is_as_long_as_all_before_it() -> None:
-    assert [learning.step_of(turn) for turn in (1, 5, 6, 10, 11, 20, 21, 5000)] == [0, 0, 1, 1, 2, 2, 3, 9]
+    assert [learning_curves.step_of(turn) for turn in (1, 5, 6, 10, 11, 20, 21, 5000)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        2,
+        3,
+        9,
+    ]
 
 
 def test_the_learning_curve_counts_each_persons_own_items(world: World) -> None:
-    found = learning.report(timed(world))
+    found = learning_curves.report(timed(world))
 
     assert [(one["from"], one["to"], one["people"], one["seconds"]["n"]) for one in found["steps"]] == [
         (1, 5, 3, 15),
@@ -41,7 +50,7 @@ def test_the_learning_curve_counts_each_persons_own_items(world: World) -> None:
 
 def agreement_of(batch: Batch) -> tuple[int, int, int]:
     """Over all steps: responses equal to the others' decision, those that have one, and those that have none."""
-    steps = learning.report(batch)["steps"]
+    steps = learning_curves.report(batch)["steps"]
     shares = [step["agrees"] for step in steps if step["agrees"]]
     n, hits = sum(share["n"] for share in shares), sum(share["hits"] for share in shares)
     return hits, n, sum(step["undecided"] for step in steps)
@@ -52,11 +61,11 @@ def test_agreement_does_not_contain_a_persons_own_response(world: World) -> None
     batch = world.batch(overlap=1)
     for _ in range(4):
         world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     assert Decision.objects.count() == 4
 
     assert agreement_of(batch) == (0, 0, 4)
-    assert [figure.name for figure in paper_figures.learning(learning.report(batch))] == []
+    assert [figure.name for figure in paper_figures.learning(learning_curves.report(batch))] == []
 
 
 def differing(world: World, *pairs: tuple[str, str]) -> Batch:
@@ -64,7 +73,7 @@ def differing(world: World, *pairs: tuple[str, str]) -> Batch:
     for pair in pairs:
         for who, label in zip(("ada", "bo"), pair, strict=True):
             world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -75,7 +84,7 @@ def test_agreement_counts_what_people_differ_in_before_and_after_adjudication(wo
 
     before = agreement_of(batch)
     for item in Item.objects.filter(batch=batch, decision__isnull=True):
-        adjudicating.decide(item=item, by=world.ivo, now=LATER, choose=["A"], note="It is.")
+        adjudication.decide(item=item, by=world.ivo, now=LATER, choose=["A"], note="It is.")
 
     assert Decision.objects.count() == 4
     assert before == agreement_of(batch) == (2, 8, 0), "the pace of an adjudicator changes nothing"
@@ -88,7 +97,9 @@ def test_others_who_tie_leave_a_response_undecided_and_every_form_says_so(world:
 
     assert agreement_of(batch) == (0, 1, 2)
     (figure,) = (
-        one for one in paper_figures.learning(learning.report(batch)) if one.name == "learning-agreement"
+        one
+        for one in paper_figures.learning(learning_curves.report(batch))
+        if one.name == "learning-agreement"
     )
     assert "Undecided responses are left out (2 of 3)" in figure.sheet.note
     assert [column.title for column in figure.sheet.columns][-1] == "Undecided"
@@ -99,12 +110,12 @@ def test_others_who_tie_leave_a_response_undecided_and_every_form_says_so(world:
 
 def test_figures_on_decided_items_say_how_many_are_not(world: World) -> None:
     batch = differing(world, ("extraction", "reasoning"), ("extraction", "extraction"))
-    decided = learning.report(batch)["decided"]
+    decided = learning_curves.report(batch)["decided"]
     assert (decided["items"], decided["undecided"]) == (1, 1)
-    (measure, *_) = agreement.report(batch)["measures"]
+    (measure, *_) = agreement_report.report(batch)["measures"]
 
     labels = paper_figures.label_distribution(measure, decided)
-    precision = next(one for one in reporting.reports(batch) if one.title.startswith("Precision"))
+    precision = next(one for one in task_report.reports(batch) if one.title.startswith("Precision"))
 
     sentence = "Items with responses that are undecided and left out: 1."
     assert labels is not None
@@ -118,9 +129,9 @@ def test_intervals_of_the_learning_curve_are_over_people(world: World) -> None:
     for who in ("ada", "bo", "cy"):
         for _ in range(4):
             world.label(batch, who, "extraction")
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
-    found = learning.report(batch)
+    found = learning_curves.report(batch)
 
     shares = [step["agrees"] for step in found["steps"] if step["agrees"]]
     assert shares
@@ -132,7 +143,7 @@ def test_intervals_of_the_learning_curve_are_over_people(world: World) -> None:
 
 
 def test_each_label_has_its_share_and_the_agreement_on_it(world: World) -> None:
-    (measure, *_) = agreement.report(timed(world))["measures"]
+    (measure, *_) = agreement_report.report(timed(world))["measures"]
 
     assert sum(one["ratings"] for one in measure["distribution"]) == 72
     for one in measure["distribution"]:
@@ -150,9 +161,9 @@ def test_each_label_has_its_share_and_the_agreement_on_it(world: World) -> None:
 
 
 def test_each_share_of_pairs_of_labels_has_an_interval_over_items(world: World) -> None:
-    (measure, *_) = agreement.report(timed(world))["measures"]
+    (measure, *_) = agreement_report.report(timed(world))["measures"]
 
-    figure = drawn.confusion(measure)
+    figure = study_figures.confusion(measure)
 
     assert figure is not None
     shares = [row[2] for row in figure.sheet.rows]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.studying import definitions
-from annotation.studying.study import parse
-from annotation.studying.yaml_file import StudyError, read
+from annotation.study_file import type_definitions
+from annotation.study_file.schema import parse
+from annotation.study_file.yaml_file import StudyError, read
 
 BODY = """title: Table complexity
 instruction: How hard is this table to read?
@@ -21,7 +21,7 @@ guidelines: |
       This line is code.
 """
 NAME = "table_complexity"
-EXPECTED = definitions.read(NAME, BODY)
+EXPECTED = type_definitions.read(NAME, BODY)
 
 
 def indented(text: str, by: str) -> str:
@@ -50,7 +50,7 @@ FILE = f"# a study file\nstudy: 1\nproject: {{slug: x, name: X}}\n{WRAPPED}"
     ],
 )
 def test_a_definition_is_read_with_and_without_the_lines_above_it(text: str) -> None:
-    assert definitions.read(NAME, text) == EXPECTED
+    assert type_definitions.read(NAME, text) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_definition_is_read_with_and_without_the_lines_above_it(text: str) -> 
 )
 def test_a_fault_has_the_line_and_the_place_in_the_pasted_text(text: str, line: int) -> None:
     with pytest.raises(StudyError) as error:
-        definitions.read(NAME, text.replace("[easy, hard]", "[easy]"))
+        type_definitions.read(NAME, text.replace("[easy, hard]", "[easy]"))
 
     (fault,) = error.value.faults
     assert (fault.line, fault.where) == (line, "fields[1].options")
@@ -83,7 +83,7 @@ def test_text_around_a_definition_that_does_not_fit_is_refused_with_its_line(
     text: str, line: int, message: str
 ) -> None:
     with pytest.raises(StudyError) as error:
-        definitions.read("other", text)
+        type_definitions.read("other", text)
 
     assert error.value.faults[0].line == line, error.value
     assert message in error.value.faults[0].message
@@ -91,13 +91,13 @@ def test_text_around_a_definition_that_does_not_fit_is_refused_with_its_line(
 
 def test_a_misspelt_first_key_is_no_name() -> None:
     with pytest.raises(StudyError, match="Unknown key 'titel'"):
-        definitions.read(NAME, BODY.replace("title: ", "titel:\n  en: "))
+        type_definitions.read(NAME, BODY.replace("title: ", "titel:\n  en: "))
 
 
 @pytest.mark.parametrize("text", [BODY, WRAPPED])
 def test_indentation_by_tabs_is_refused_with_its_line_and_the_remedy(text: str) -> None:
     with pytest.raises(StudyError) as error:
-        definitions.read(NAME, text.replace("    type", "\ttype"))
+        type_definitions.read(NAME, text.replace("    type", "\ttype"))
 
     (fault,) = error.value.faults
     assert fault.line == 5 + 2 * (text == WRAPPED)
@@ -131,11 +131,11 @@ TOO_MANY = {
 @pytest.mark.parametrize("content", TOO_MANY)
 def test_counts_are_checked_before_contents(content: str) -> None:
     """Definitions of 400,000 characters are refused by their counts: nobody reads thousands of faults."""
-    definitions.read(NAME, BODY)
+    type_definitions.read(NAME, BODY)
     text, message = TOO_MANY[content]
 
     with pytest.raises(StudyError) as error:
-        definitions.read(NAME, f"title: T\ninstruction: I\n{text}\n")
+        type_definitions.read(NAME, f"title: T\ninstruction: I\n{text}\n")
 
     assert message in str(error.value)
     assert len(error.value.faults) <= 100

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.journeys import annotating, importing
+from annotation.imports import example_import
 from annotation.models import Annotation, Assignment, Batch, Example, Item, Place, Tally
-from annotation.quality import agreement, patterns
+from annotation.quality import agreement_report, response_patterns
+from annotation.workflow import assignments
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -18,9 +19,12 @@ pytestmark = pytest.mark.both
 LABELS = ("extraction", "reasoning", "neither", "unanswerable")
 
 
-def by_rows(batch: Batch) -> list[agreement.Figure]:
-    return agreement.figures(
-        batch.task(), (row[:3] for row in agreement.rated(batch)), agreement.shapes(batch), batch.overlap
+def by_rows(batch: Batch) -> list[agreement_report.Figure]:
+    return agreement_report.figures(
+        batch.task(),
+        (row[:3] for row in agreement_report.rated(batch)),
+        agreement_report.shapes(batch),
+        batch.overlap,
     )
 
 
@@ -38,13 +42,13 @@ def labelled(world: World, seed: int, items: int = 9) -> Batch:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_database_counts_what_reading_every_response_gives(world: World, seed: int) -> None:
     batch = labelled(world, seed, items=3)
-    assert agreement.of_batch(batch) == by_rows(batch)
+    assert agreement_report.of_batch(batch) == by_rows(batch)
     draw = random.Random(seed)
     for item in Item.objects.filter(batch=batch):
         Item.objects.filter(pk=item.pk).update(is_gold=draw.random() < 0.3)
     for place in Place.objects.filter(batch=batch):
         Place.objects.filter(pk=place.pk).update(added=draw.random() < 0.3)
-    assert agreement.of_batch(batch) == by_rows(batch)
+    assert agreement_report.of_batch(batch) == by_rows(batch)
 
 
 def test_whoever_is_on_no_item_that_is_read_is_counted_all_the_same(world: World) -> None:
@@ -53,7 +57,7 @@ def test_whoever_is_on_no_item_that_is_read_is_counted_all_the_same(world: World
         world.label(batch, who, "extraction")
     for who in ("cy", "ada"):
         world.label(batch, who, "extraction")
-    found = agreement.of_batch(batch)
+    found = agreement_report.of_batch(batch)
     assert found == by_rows(batch)
     assert {figure.raters for figure in found} == {3}
 
@@ -68,7 +72,7 @@ def test_items_of_which_the_same_was_said_are_one_pattern_whoever_said_it(world:
     for who, of_items in labels.items():
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": of_items[assignment.item_id]})
-    assert sorted(pattern.items for pattern in patterns.counted(batch, submitted=6)) == [1, 2]
+    assert sorted(pattern.items for pattern in response_patterns.counted(batch, submitted=6)) == [1, 2]
 
 
 def test_what_is_taken_back_has_no_fingerprint_and_what_is_said_instead_another(world: World) -> None:
@@ -79,7 +83,7 @@ def test_what_is_taken_back_has_no_fingerprint_and_what_is_said_instead_another(
     assignment = world.reload(assignment)
     before = assignment.said
     assert assignment.annotation is not None
-    annotating.undo(annotation=assignment.annotation, now=NOON)
+    assignments.undo(annotation=assignment.annotation, now=NOON)
     assignment = world.reload(assignment)
     assert assignment.said is None
     world.answer(assignment, {"label": "reasoning"})
@@ -89,9 +93,9 @@ def test_what_is_taken_back_has_no_fingerprint_and_what_is_said_instead_another(
 def test_a_large_batch_is_asked_about_in_the_same_words(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patterns, "MANY", 0)
+    monkeypatch.setattr(response_patterns, "MANY", 0)
     batch = labelled(world, 7, items=3)
-    assert agreement.of_batch(batch) == by_rows(batch)
+    assert agreement_report.of_batch(batch) == by_rows(batch)
 
 
 def test_cells_go_by_every_response(world: World) -> None:
@@ -100,7 +104,7 @@ def test_cells_go_by_every_response(world: World) -> None:
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"cells": [["r0", "c0"]]})
-    assert agreement.of_batch(batch) == by_rows(batch)
+    assert agreement_report.of_batch(batch) == by_rows(batch)
 
 
 def test_odd_texts_come_back_as_they_were(world: World, tmp_path: Path) -> None:
@@ -120,7 +124,7 @@ def test_odd_texts_come_back_as_they_were(world: World, tmp_path: Path) -> None:
             table = {"header": [text, text], "rows": [[text, "x"]], "title": text}
             line = {"id": f"{number}{text}", "question": text, "answers": [text], "table": table}
             out.write(json.dumps(line | {"meta": {"said": text}}) + "\n")
-    done = importing.import_examples(project=world.project, reader="jsonl", path=path, now=NOON)
+    done = example_import.import_examples(project=world.project, reader="jsonl", path=path, now=NOON)
     found = list(Example.objects.filter(source=done.source).order_by("position"))
     assert [row.external_id for row in found] == [f"{number}{text}" for number, text in enumerate(odd)]
     for text, row in zip(odd, found, strict=True):
@@ -143,7 +147,7 @@ def test_tables_that_come_again_stand_once(world: World, tmp_path: Path) -> None
             given = other if number % 5 == 4 else table
             line = {"id": str(number), "question": "?", "answers": [], "table": given}
             out.write(json.dumps(line) + "\n")
-    done = importing.import_examples(project=world.project, reader="jsonl", path=path, now=NOON)
+    done = example_import.import_examples(project=world.project, reader="jsonl", path=path, now=NOON)
     assert (done.examples, done.tables) == (12, 2)
     cells = [
         row.table().rows[0][1] for row in Example.objects.filter(source=done.source).order_by("position")

@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
-from annotation.journeys import adjudicating, annotating, setting_up
 from annotation.models import Assignment, Batch, Project
-from annotation.money import costs, paying
-from annotation.refusals import Refused
+from annotation.payments import costs, earnings
+from annotation.platform.refusals import Refused
+from annotation.workflow import adjudication, assignments, projects
 from tests.annotation.cast import NOON, World, envelope, make_world
 
 
@@ -23,8 +23,8 @@ def worked(world: World, batch: Batch, who: str, seconds: int, begun: int = 0) -
     assignment = world.take(batch, who)
     assert assignment is not None
     for second in range(30, seconds, 30):
-        annotating.ping(assignment=world.reload(assignment), now=noon + timedelta(seconds=second))
-    annotating.submit(
+        assignments.ping(assignment=world.reload(assignment), now=noon + timedelta(seconds=second))
+    assignments.submit(
         assignment=world.reload(assignment),
         response=envelope(assignment, {"label": "extraction"}),
         now=noon + timedelta(seconds=seconds),
@@ -33,7 +33,7 @@ def worked(world: World, batch: Batch, who: str, seconds: int, begun: int = 0) -
 
 
 def pay(world: World, **said: object) -> None:
-    setting_up.change_terms(project=world.project, pay=said, caps={}, by=world.mara, now=NOON)
+    projects.change_terms(project=world.project, pay=said, caps={}, by=world.mara, now=NOON)
 
 
 def test_a_share_holds_items_time_and_what_they_earn(world: World) -> None:
@@ -42,7 +42,7 @@ def test_a_share_holds_items_time_and_what_they_earn(world: World) -> None:
     worked(world, batch, "ada", 120)
     worked(world, batch, "ada", 60, begun=120)
     worked(world, batch, "bo", 90)
-    ada, bo = sorted(paying.shares(Project.objects.get()), key=lambda share: -share.items)
+    ada, bo = sorted(earnings.shares(Project.objects.get()), key=lambda share: -share.items)
     assert (ada.items, ada.seconds, ada.amount) == (2, 180, Decimal("1.80"))
     assert (bo.items, bo.seconds, bo.amount) == (1, 90, Decimal("0.90"))
 
@@ -51,12 +51,12 @@ def test_a_pause_is_not_paid(world: World) -> None:
     batch = world.batch()
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    annotating.ping(assignment=world.reload(assignment), now=NOON + timedelta(seconds=30))
-    annotating.ping(assignment=world.reload(assignment), now=NOON + timedelta(hours=3))
-    annotating.skip(
+    assignments.ping(assignment=world.reload(assignment), now=NOON + timedelta(seconds=30))
+    assignments.ping(assignment=world.reload(assignment), now=NOON + timedelta(hours=3))
+    assignments.skip(
         assignment=world.reload(assignment), reason="odd", now=NOON + timedelta(hours=3, seconds=9)
     )
-    (share,) = paying.shares(world.project)
+    (share,) = earnings.shares(world.project)
     assert (share.items, share.skipped, share.seconds) == (0, 1, 30)
 
 
@@ -65,7 +65,7 @@ def test_a_batch_may_pay_by_a_rate_of_its_own(world: World) -> None:
     pay(world, currency="EUR", per_hour=36)
     Batch.objects.filter(pk=batch.pk).update(pay={"currency": "USD", "per_item": 0.25})
     worked(world, batch, "ada", 60)
-    (share,) = paying.shares(Project.objects.get())
+    (share,) = earnings.shares(Project.objects.get())
     assert (share.amount, share.currency) == (Decimal("0.25"), "USD")
 
 
@@ -73,11 +73,11 @@ def test_days_of_a_period_begin_where_the_project_is_at_home(world: World) -> No
     batch = world.batch()
     worked(world, batch, "ada", 60, begun=int(timedelta(hours=11, minutes=29).total_seconds()))
     here, next_day = NOON.date(), NOON.date() + timedelta(days=1)
-    assert paying.shares(world.project, paying.Period(here, here))
-    assert not paying.shares(world.project, paying.Period(next_day, None))
+    assert earnings.shares(world.project, earnings.Period(here, here))
+    assert not earnings.shares(world.project, earnings.Period(next_day, None))
     world.project.time_zone = "Europe/Berlin"
-    assert not paying.shares(world.project, paying.Period(None, here))
-    assert paying.shares(world.project, paying.Period(next_day, next_day))
+    assert not earnings.shares(world.project, earnings.Period(None, here))
+    assert earnings.shares(world.project, earnings.Period(next_day, next_day))
 
 
 def test_a_hundred_examples_cost_what_the_batch_cost_by_what_was_accepted(world: World) -> None:
@@ -85,10 +85,10 @@ def test_a_hundred_examples_cost_what_the_batch_cost_by_what_was_accepted(world:
     pay(world, currency="EUR", per_item=0.5)
     for _ in range(4):
         worked(world, batch, "ada", 60)
-    before = paying.by_batch(paying.shares(Project.objects.get()))
+    before = earnings.by_batch(earnings.shares(Project.objects.get()))
     assert before[0].per_hundred == {}
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
-    (cost,) = paying.by_batch(paying.shares(Project.objects.get()))
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(days=1))
+    (cost,) = earnings.by_batch(earnings.shares(Project.objects.get()))
     assert cost.accepted == 4
     assert cost.per_hundred == {"EUR": Decimal("50.00")}
 
@@ -99,11 +99,11 @@ def test_the_sheet_is_a_csv_that_no_spreadsheet_runs(tmp_path: Path) -> None:
     batch = world.batch()
     pay(world, currency="EUR", per_hour=36)
     worked(world, batch, "ada", 120)
-    setting_up.change_person(person=world.ada, name='=HYPERLINK("x")', time_zone="UTC")
+    projects.change_person(person=world.ada, name='=HYPERLINK("x")', time_zone="UTC")
     client = Client()
     client.force_login(world.mara)
     lines = client.get(f"/projects/{world.project.slug}/payments/").content.decode().splitlines()
-    assert lines[0] == ",".join(paying.PAYMENTS)
+    assert lines[0] == ",".join(earnings.PAYMENTS)
     assert lines[1].startswith("\"'=HYPERLINK(")
     assert lines[1].endswith(",1,0,0.033,0.000,0.000,0.033,36.00 EUR an hour,1.20,EUR")
 
@@ -175,7 +175,7 @@ def test_a_period_that_ends_before_it_begins_is_told(world: World) -> None:
     ],
 )
 def test_a_rate_is_said_in_words(pay: dict[str, object], words: str) -> None:
-    assert paying.rate(pay) == words
+    assert earnings.rate(pay) == words
 
 
 def test_amounts_are_written_as_the_language_writes_them() -> None:

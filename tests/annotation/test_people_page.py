@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Role
 from annotation.models import Person
-from annotation.roles import Role
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import make_people
 
@@ -36,7 +36,7 @@ def row(response: Any, name: str) -> str:
 
 
 def test_a_member_has_progress_and_pay_in_one_row(world: World, mara: Client) -> None:
-    setting_up.change_terms(
+    projects.change_terms(
         project=world.project,
         pay={"currency": "EUR", "per_item": 2},
         caps={},
@@ -77,7 +77,7 @@ def test_a_page_without_pay_says_that_simulated_annotators_are_left_out(world: W
 def test_a_manager_who_annotates_with_gold_items_reads_no_counts_of_that_batch(
     world: World, mara: Client
 ) -> None:
-    setting_up.add_member(
+    projects.add_member(
         project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
     )
     batch = world.batch(gold_percent=20)

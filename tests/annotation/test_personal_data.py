@@ -9,12 +9,12 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from annotation.doctor import findings as doctor_findings
-from annotation.help import helping
-from annotation.journeys import adjudicating
+from annotation.accounts import erasure, personal_data
+from annotation.assistance import impressions
+from annotation.management.doctor import findings as doctor_findings
 from annotation.models import Annotation, Assignment, Draft, Handling, Person, Telling, Try, Verdict
-from annotation.people import erasing, personal_data
-from annotation.quality import inquiring
+from annotation.quality import annotator_questions
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World, envelope
 
 EXPORTED = {
@@ -123,14 +123,14 @@ def test_what_an_adjudicator_wrote_is_theirs(world: World) -> None:
         for label in labels:
             world.label(batch, who, label)
     later = NOON + timedelta(hours=1)
-    adjudicating.resolve_batch(batch=batch, now=later)
+    adjudication.resolve_batch(batch=batch, now=later)
     sent, decided = batch.items.order_by("position")
     hers_of_it = Annotation.objects.get(assignment__item=sent, assignment__person=world.ada)
-    adjudicating.send_back(
+    adjudication.send_back(
         item=sent, choose=hers_of_it.public_id, note="Look at the last row.", by=world.ivo, now=later
     )
     given = Assignment.objects.get(item=decided, person=world.ada)
-    adjudicating.decide(
+    adjudication.decide(
         item=decided,
         response=envelope(given, {"label": "neither"}),
         note="It asks for no cell.",
@@ -149,8 +149,10 @@ def test_what_an_adjudicator_wrote_is_theirs(world: World) -> None:
 
 
 def test_what_a_manager_answered_is_theirs_and_the_question_is_not(world: World) -> None:
-    inquiry = inquiring.ask(project=world.project, text="Do totals count?", person=world.ada, now=NOON)
-    inquiring.answer(inquiry=inquiry, text="They do.", by=world.mara, now=NOON)
+    inquiry = annotator_questions.ask(
+        project=world.project, text="Do totals count?", person=world.ada, now=NOON
+    )
+    annotator_questions.answer(inquiry=inquiry, text="They do.", by=world.mara, now=NOON)
 
     hers = personal_data.export(world.mara, now=NOON)
 
@@ -168,8 +170,8 @@ def helped(world: World) -> list[Assignment]:
     for question in ("the year in question?", "Ada's secret wording?"):
         assignment = world.take(batch, "ada")
         assert assignment is not None
-        (first, *_) = helping.tell(assignment=assignment, now=NOON)
-        helping.handle(assignment=assignment, proposal=first["id"], act="took", now=NOON)
+        (first, *_) = impressions.tell(assignment=assignment, now=NOON)
+        impressions.handle(assignment=assignment, proposal=first["id"], act="took", now=NOON)
         asked: dict[str, Any] = {
             "assignment": assignment,
             "predictor": "small",
@@ -218,7 +220,7 @@ def test_checks_that_a_person_asked_for_are_erased_with_the_person(
     client.force_login(world.ada)
     assert "2 checks of a model." in client.get("/account/erase/").content.decode()
 
-    erasing.erase(person=world.ada, by=world.ada, now=NOON)
+    erasure.erase(person=world.ada, by=world.ada, now=NOON)
 
     (kept,) = Try.objects.all()
     assert (kept.kind, kept.response) == ("submission", {"question": "the year in question?"})

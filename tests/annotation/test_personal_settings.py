@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from annotation.accounts import personal_data, personal_settings
 from annotation.models import Person
-from annotation.people import personal_data, personal_settings
 
 pytestmark = pytest.mark.django_db
 

@@ -13,13 +13,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from annotation import jobs
-from annotation.journeys import adjudicating, importing, perturbing, releasing
+from annotation.background import jobs
+from annotation.imports import example_import
 from annotation.models import Example, Job, PerturbationRun, Source
-from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Difference
+from annotation.workflow import adjudication, perturbation_runs
 from tableqa import Example as Plain
 from tableqa import Table
 from tableqa.perturbations import PERTURBATIONS
@@ -31,12 +32,14 @@ KINDS = ["row_shuffle", "target_row_front", "transpose", "mask_cell"]
 
 
 def run(world: World, kinds: list[str] = KINDS, **more: Any) -> PerturbationRun:
-    planned = perturbing.plan_run(project=world.project, kinds=kinds, now=NOON, **{"seeds": [33, 16], **more})
-    return perturbing.perform(planned)
+    planned = perturbation_runs.plan_run(
+        project=world.project, kinds=kinds, now=NOON, **{"seeds": [33, 16], **more}
+    )
+    return perturbation_runs.perform(planned)
 
 
 def release(world: World, out: Path, format: str = "askew") -> dict[str, Any]:
-    made = releasing.make_release(
+    made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out
     )
     release_files.verify(out)
@@ -110,7 +113,7 @@ def test_a_run_that_would_give_an_id_of_another_example_is_refused_before_it_exi
     feeding = world.batch(overlap=1, only=["nu-0"]) if is_fed else None
 
     with pytest.raises(Refused, match="already has another example with the ID nu-0~transpose-0"):
-        perturbing.plan_run(
+        perturbation_runs.plan_run(
             project=world.project, kinds=["transpose"], seeds=[33], feeds_from=feeding, now=NOON
         )
 
@@ -123,20 +126,20 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = make_world(tmp_path, questions=6)
-    monkeypatch.setattr(perturbing, "ROWS", 2)
-    planned = perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
+    monkeypatch.setattr(perturbation_runs, "ROWS", 2)
+    planned = perturbation_runs.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
 
     def killed(done: int, total: int) -> None:
         if done == 4:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perturbing.perform(planned, progress=killed)
+        perturbation_runs.perform(planned, progress=killed)
     assert Example.objects.automatic().values("parent").distinct().count() <= 4
-    again = perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
+    again = perturbation_runs.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33], now=NOON)
     assert again.pk == planned.pk
     seen: list[int] = []
-    done = perturbing.perform(again, progress=lambda done, total: seen.append(done))
+    done = perturbation_runs.perform(again, progress=lambda done, total: seen.append(done))
     assert seen[0] == 4
     assert seen[-1] == 6
     assert done.counts["row_shuffle"]["made"] == Example.objects.automatic().count() <= 6
@@ -162,7 +165,7 @@ def test_cells_that_people_marked_are_the_ones_that_are_masked(tmp_path: Path) -
     assignment = world.take(batch, "ada")
     assert assignment is not None
     world.answer(assignment, {"cells": [["r0", "c1"]], "unanswerable": False})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     done = run(world, ["mask_cell"])
     assert done.counts["mask_cell"]["made"] == 1
     masked = Example.objects.get(perturbation="mask_cell")
@@ -184,7 +187,7 @@ def test_examples_are_chosen_by_what_people_decided(tmp_path: Path) -> None:
     batch = world.batch("question_type", only=["nu-0", "nu-1"], overlap=1)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     run(world, ["transpose"], decided="question_type.label=extraction")
     assert [one.parent.external_id for one in Example.objects.automatic() if one.parent] == ["nu-0"]
     with pytest.raises(Refused, match="no matching examples"):
@@ -244,8 +247,8 @@ def test_a_changed_perturbation_is_found_when_the_release_is_verified(tmp_path: 
 @pytest.mark.django_db(transaction=True)
 def test_a_job_does_it_in_the_background(tmp_path: Path) -> None:
     world = make_world(tmp_path)
-    planned = perturbing.plan_run(project=world.project, kinds=["transpose"], now=NOON, by=world.mara)
-    job = perturbing.start(run=planned, by=world.mara, now=NOON)
+    planned = perturbation_runs.plan_run(project=world.project, kinds=["transpose"], now=NOON, by=world.mara)
+    job = perturbation_runs.start(run=planned, by=world.mara, now=NOON)
     assert jobs.run(job.pk) == "done" or Job.objects.get(pk=job.pk).state == "done"
     assert Job.objects.get(pk=job.pk).result["counts"]["transpose"]["made"] == 4
 
@@ -298,7 +301,9 @@ def test_the_command_says_what_it_made_and_a_dry_run_writes_nothing(tmp_path: Pa
 def test_real_questions_come_out_as_the_library_makes_them(tmp_path: Path, test_data: Path) -> None:
     world = make_world(tmp_path)
     path = test_data / "freb_tqa" / "01_str" / "sqa_factoid_dev.json"
-    done = importing.import_examples(project=world.project, reader="freb_tqa", path=path, limit=20, now=NOON)
+    done = example_import.import_examples(
+        project=world.project, reader="freb_tqa", path=path, limit=20, now=NOON
+    )
     source = Source.objects.get(pk=done.source.pk)
     counts = run(world, list(PERTURBATIONS), sources=[source]).counts
     assert sum(sum(of_kind["refused"].values()) for of_kind in counts.values()) == 0
@@ -317,7 +322,7 @@ def test_the_page_of_an_example_shows_where_it_comes_from_and_where_it_went(
     edit = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": "1996"}
     data = {"unanswerable": False, "operations": [edit], "answers": ["1996"], "reason": "a later film"}
     world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     release(world, tmp_path / "v1")
     made = Example.objects.get(perturbation="answer_changes")
     client.force_login(world.rea)
@@ -351,7 +356,7 @@ def test_relevant_cells_follow_into_the_perturbed_records(tmp_path: Path) -> Non
     }
     path = tmp_path / "marked.json"
     path.write_text(json.dumps(asked) + "\n", "utf-8")
-    importing.import_examples(
+    example_import.import_examples(
         project=world.project, reader="freb_tqa", path=path, name="marked", split="dev", now=NOON
     )
     source = world.project.sources.get(name="marked")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import PracticeDone
-from annotation.work import practising
+from annotation.queue import practice
 from tasks.contract import task_type
 from tests.annotation.cast import World
 from tests.annotation.test_qualification_journey import text
@@ -20,7 +20,7 @@ TASK = task_type("question_type")
 
 
 def answer(client: Client, number: int, *, right: bool) -> None:
-    exercise = practising.exercises(TASK)[number - 1]
+    exercise = practice.exercises(TASK)[number - 1]
     expected = exercise.expected.label
     label = expected if right else next(key for key in ("extraction", "reasoning") if key != expected)
     data = {"label": label}
@@ -31,7 +31,7 @@ def answer(client: Client, number: int, *, right: bool) -> None:
 
 
 def total() -> int:
-    return len(practising.exercises(TASK))
+    return len(practice.exercises(TASK))
 
 
 def practised(client: Client, wrong: set[int]) -> None:
@@ -88,7 +88,7 @@ def test_the_way_leads_back_to_the_batch_that_asked_for_practice(world: World, c
 
 def test_without_scripts_the_last_exercise_leads_to_the_score(world: World, client: Client) -> None:
     client.force_login(world.ada)
-    expected = practising.exercises(TASK)[-1].expected.label
+    expected = practice.exercises(TASK)[-1].expected.label
     page = client.post(f"{PAGE}?number={total()}&plain=1", {"label": expected, "action": "submit"})
     assert "See your score" in text(page)
     assert f"{PAGE}?score=1&amp;plain=1" in page.content.decode()
@@ -103,7 +103,7 @@ def test_who_does_not_annotate_is_led_to_their_projects(world: World, client: Cl
 
 @given(st.dictionaries(st.integers(1, 6), st.sampled_from([True, False, None])))
 def test_every_exercise_counts_once(goes: dict[int, bool | None]) -> None:
-    score = practising.Score(6, goes)
+    score = practice.Score(6, goes)
     assert score.judged + score.unjudged + len(score.left) == 6
     assert score.right <= score.judged
 
@@ -127,7 +127,7 @@ def test_suggestions_follow_an_answer_of_practice_only_where_a_batch_wants_it(
     client.force_login(world.ada)
 
     def told() -> list[str]:
-        exercise = practising.exercises(TASK)[0]
+        exercise = practice.exercises(TASK)[0]
         envelope = TASK.envelope(exercise.expected, exercise.item)
         body = {"variant": "", "number": 1, "response": envelope}
         words: list[str] = client.post(f"/api{PAGE}", body, content_type="application/json").json()["words"]

@@ -19,14 +19,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
-from annotation import doctor, jobs
-from annotation.help import fooling, helping, predicting
-from annotation.journeys import adjudicating, annotating, assigning, releasing, setting_up
+from annotation.access.roles import Role
+from annotation.assistance import fooling_rates, impressions, model_in_the_loop
+from annotation.background import jobs
+from annotation.management import doctor
 from annotation.models import Assignment, Batch, Job, Membership, Person, Try, Verdict
-from annotation.quality import reporting
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.roles import Role
+from annotation.platform.refusals import Refused
+from annotation.quality import task_report
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, assignments, batches, projects
 from predictor import client, listing
 from predictor.chat import ChatError
 from predictor.protocol import Prediction, PredictRequest
@@ -73,15 +74,17 @@ def a_batch(world: World, kind: str = "question_paraphrase", **more: Any) -> Bat
 def take(world: World, batch: Batch, who: str = "ada", film: str = "") -> Assignment:
     assignment = world.take(batch, who)
     while assignment is not None and film not in assignment.item.example.question:
-        annotating.skip(assignment=assignment, reason="another film", now=NOON)
+        assignments.skip(assignment=assignment, reason="another film", now=NOON)
         assignment = world.take(batch, who)
     assert assignment is not None
     return assignment
 
 
-def look(assignment: Assignment, data: dict[str, Any], kind: str = "try", seq: int = 1) -> predicting.Seen:
+def look(
+    assignment: Assignment, data: dict[str, Any], kind: str = "try", seq: int = 1
+) -> model_in_the_loop.Seen:
     response = envelope(assignment, data)
-    return predicting.look(assignment=assignment, response=response, kind=kind, seq=seq, now=NOON)
+    return model_in_the_loop.look(assignment=assignment, response=response, kind=kind, seq=seq, now=NOON)
 
 
 REWORDED = {"question": "in which year was Alien released?", "category": "reasoning_synonym"}
@@ -203,7 +206,7 @@ class TestALook:
             server.kill()
         server.mood = mood
         if mood in ("hung", "slow", "dribbling"):
-            monkeypatch.setattr(predicting, "live_seconds", lambda entry: 0.4)
+            monkeypatch.setattr(model_in_the_loop, "live_seconds", lambda entry: 0.4)
         assignment = take(world, a_batch(world), film="Alien")
         began = time.monotonic()
         seen = look(assignment, REWORDED)
@@ -337,20 +340,22 @@ class TestASubmission:
         assignment = take(world, batch, film="Alien")
         look(assignment, REWORDED)
         world.answer(world.reload(assignment), REWORDED)
-        adjudicating.resolve_batch(batch=batch, now=NOON)
-        assert predicting.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
+        adjudication.resolve_batch(batch=batch, now=NOON)
+        assert model_in_the_loop.recheck(batch=batch, now=NOON) == 0, "nobody has looked yet"
         checked = world.take(check, "bo")
         assert checked is not None
         world.answer(checked, {"answers": ["1995"], "unanswerable": False})
-        assert adjudicating.resolve_batch(batch=check, now=NOON) == 1
-        item = adjudicating.waiting(check).get()
-        adjudicating.decide(
+        assert adjudication.resolve_batch(batch=check, now=NOON) == 1
+        item = adjudication.waiting(check).get()
+        adjudication.decide(
             item=item, by=world.ivo, note="the paraphrase asks another thing", choose=["A"], now=NOON
         )
-        assert predicting.recheck(batch=batch, now=NOON + timedelta(days=1)) == 1
+        assert model_in_the_loop.recheck(batch=batch, now=NOON + timedelta(days=1)) == 1
         row = Try.objects.get(kind="submission")
         assert [one.verdict for one in row.verdicts.order_by("pk")] == ["fooled", "not_fooled"]
-        assert predicting.recheck(batch=batch, now=NOON) == 0, "the same gold answer makes no further verdict"
+        assert model_in_the_loop.recheck(batch=batch, now=NOON) == 0, (
+            "the same gold answer makes no further verdict"
+        )
 
     def test_is_looked_at_again_by_the_job_after_its_check_and_by_no_later_one(
         self, world: World, server: Scripted, monkeypatch: pytest.MonkeyPatch
@@ -360,15 +365,15 @@ class TestASubmission:
         assignment = take(world, batch, film="Alien")
         look(assignment, REWORDED)
         world.answer(world.reload(assignment), REWORDED)
-        adjudicating.resolve_batch(batch=batch, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=NOON)
         looked_at: list[int] = []
-        loaded = predicting._loaded
+        loaded = model_in_the_loop._loaded
 
         def record(key: int) -> Try:
             looked_at.append(key)
             return loaded(key)
 
-        monkeypatch.setattr(predicting, "_loaded", record)
+        monkeypatch.setattr(model_in_the_loop, "_loaded", record)
 
         def run() -> int:
             values = {"project": world.project, "kind": "predictions", "made_at": NOON, "heartbeat": NOON}
@@ -381,11 +386,11 @@ class TestASubmission:
         checked = world.take(check, "bo")
         assert checked is not None
         world.answer(checked, {"answers": ["1995"], "unanswerable": False})
-        assert adjudicating.resolve_batch(batch=check, now=NOON) == 1
-        item = adjudicating.waiting(check).get()
-        decision = adjudicating.decide(item=item, by=world.ivo, note="It differs", choose=["A"], now=NOON)
+        assert adjudication.resolve_batch(batch=check, now=NOON) == 1
+        item = adjudication.waiting(check).get()
+        decision = adjudication.decide(item=item, by=world.ivo, note="It differs", choose=["A"], now=NOON)
         assert [run(), run()] == [1, 0]
-        adjudicating.undo(item=decision.item, by=world.ivo, now=NOON)
+        adjudication.undo(item=decision.item, by=world.ivo, now=NOON)
         assert [run(), run()] == [1, 0]
         row = Try.objects.get(kind="submission")
         verdicts = [verdict.verdict for verdict in row.verdicts.order_by("pk")]
@@ -412,19 +417,19 @@ class TestInTheBackground:
         self, world: World, server: Scripted
     ) -> None:
         batch = a_batch(world)
-        assert predicting.look_after(now=NOON) == 1, "the model is to be frozen"
+        assert model_in_the_loop.look_after(now=NOON) == 1, "the model is to be frozen"
         job = Job.objects.get(kind="predictions")
-        result = predicting._run(job, jobs.Progress(job.pk))
+        result = model_in_the_loop._run(job, jobs.Progress(job.pk))
         assert (result["asked"], result["left"], result["verdicts"]) == (0, 0, 0)
         batch.refresh_from_db()
         assert batch.loop_revision == MODEL
         Job.objects.update(state="done")
         later = NOON + timedelta(minutes=2)
-        assert predicting.look_after(now=later) == 0
+        assert model_in_the_loop.look_after(now=later) == 0
         world.answer(take(world, batch, film="Alien"), REWORDED)
-        assert predicting.look_after(now=NOON) == 0, "not twice in a minute"
-        assert predicting.look_after(now=later) == 1
-        assert predicting.look_after(now=later) == 0
+        assert model_in_the_loop.look_after(now=NOON) == 0, "not twice in a minute"
+        assert model_in_the_loop.look_after(now=later) == 1
+        assert model_in_the_loop.look_after(now=later) == 0
 
     def test_a_language_model_is_asked_with_the_papers_prompt(
         self, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -449,7 +454,7 @@ def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, 
     began: list[timedelta] = []
     for second in range(0, 3 * 3_600, 30):
         at = NOON + timedelta(seconds=second)
-        if predicting.look_after(now=at):
+        if model_in_the_loop.look_after(now=at):
             began.append(at - NOON)
             Job.objects.filter(kind="predictions", made_at=at).update(
                 state="done", result={"asked": 0, "left": 1, "verdicts": 0}
@@ -457,13 +462,13 @@ def test_a_model_that_never_answers_is_asked_more_and_more_rarely(world: World, 
     pauses = [later - earlier for earlier, later in pairwise(began)]
     assert pauses[0] == timedelta(minutes=1)
     assert pauses == sorted(pauses)
-    assert pauses[-1] == predicting.LONGEST_PAUSE
+    assert pauses[-1] == model_in_the_loop.LONGEST_PAUSE
     assert len(began) < 20
     latest = NOON + timedelta(hours=3)
     made = latest + timedelta(seconds=1)
     Try.objects.update(made_at=made)
     last = Job.objects.filter(kind="predictions").latest("pk").made_at
-    assert predicting.look_after(now=max(made, last + predicting.AGAIN)) == 1, (
+    assert model_in_the_loop.look_after(now=max(made, last + model_in_the_loop.AGAIN)) == 1, (
         "something new is asked about soon"
     )
 
@@ -513,7 +518,7 @@ class TestALanguageModel:
     ) -> None:
         assignment, replies, _ = asked
         replies[:] = [self.LIST, *[self.TALK] * 20]
-        english = predicting.UNREAD["perturbed"].format(times=3)
+        english = model_in_the_loop.UNREAD["perturbed"].format(times=3)
         with translation.override("de"):
             assert fill(batch=assignment.batch, now=NOON) == (1, 0)
             assert look(assignment, REWORDED).words == english.shown() != str(english)
@@ -531,7 +536,7 @@ class TestALanguageModel:
         assert len(sent) == 1 + listing.MOST_ASKS, "no job asks it again"
         seen = look(assignment, REWORDED)
         assert (seen.state, seen.verdict) == ("answered", "model_error")
-        assert seen.words == predicting.UNREAD["perturbed"].format(times=3)
+        assert seen.words == model_in_the_loop.UNREAD["perturbed"].format(times=3)
         assert seen.original is not None
         assert seen.perturbed is not None
         assert (seen.original.right, seen.perturbed.right) == (None, None)
@@ -540,9 +545,9 @@ class TestALanguageModel:
         assert row.perturbed is not None
         assert row.perturbed["unread"] == [self.TALK] * 3, "what it said is kept as it came"
         world.answer(world.reload(assignment), REWORDED)
-        adjudicating.resolve_batch(batch=assignment.batch, now=NOON)
+        adjudication.resolve_batch(batch=assignment.batch, now=NOON)
         out = tmp_path / "out"
-        releasing.make_release(
+        creation.make_release(
             project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out
         )
         release_files.verify(out)
@@ -669,11 +674,11 @@ class TestTheInterface:
         )
 
     def test_in_practice_keeps_and_counts_nothing(self, world: World, server: Scripted) -> None:
-        from annotation.work import practising
+        from annotation.queue import practice
         from tasks.contract import task_type
 
         task = task_type("question_paraphrase")
-        exercise = practising.exercises(task, "word")[0]
+        exercise = practice.exercises(task, "word")[0]
         response = {
             "type": task.key,
             "variant": "word",
@@ -749,9 +754,9 @@ def test_tries_are_released_under_pseudonyms_and_their_verdicts_follow_again(
     open_item = world.take(batch, "bo")
     assert open_item is not None
     look(open_item, {"question": "something that is never submitted?"})
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     out = tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
     lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
     assert [(line["kind"], line["verdicts"][-1]["verdict"]) for line in lines] == [
         ("person", "not_fooled"),
@@ -778,11 +783,11 @@ def test_a_verdict_that_is_newer_than_the_answers_of_a_release_is_left_out(
     assignment = take(world, batch, film="Alien")
     look(assignment, REWORDED)
     world.answer(world.reload(assignment), REWORDED)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     # As the row was read before its answers came, and the verdicts after.
     Try.objects.filter(kind="submission").update(answered_at=None, original=None, perturbed=None)
     out = tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
     lines = [json.loads(line) for line in (out / "tries.jsonl").read_text().splitlines()]
     assert [(line["kind"], len(line["verdicts"])) for line in lines] == [("person", 1), ("submission", 0)]
     release_files.verify(out)
@@ -803,10 +808,10 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     with scripted(answer("1979")) as other:
         settings.PREDICTORS = {**settings.PREDICTORS, "other": {**other.entry, "licence": ""}}
         with pytest.raises(Refused, match="Available models: other"):
-            predicting.start_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
-        predicting.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
+            model_in_the_loop.start_panel(batch=batch, predictor="small", by=world.mara, now=NOON)
+        model_in_the_loop.start_panel(batch=batch, predictor="other", by=world.mara, now=NOON)
         assert fill(batch=batch, now=NOON) == (2, 0)
-    (report,) = reporting.fooling(batch)
+    (report,) = task_report.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert [row[4:8] for row in everybody] == [(2, 2, 1, proportion(1, 2)), (2, 2, 0, proportion(0, 1))], (
         "the model in the loop, and the one that was asked afterwards"
@@ -815,7 +820,7 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
         "the other one says 1979 of every film, and cannot be fooled about the original that it gets wrong"
     )
     assert everybody[0][10:12] == (0, proportion(0, 2)), "nobody has checked yet"
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     checked = world.take(check, "cy")
     assert checked is not None
     right = ["1979"] if "released" in checked.item.example.question else ["1967"]
@@ -824,8 +829,8 @@ def test_how_often_people_fool_models_is_reported_by_person_model_and_week(
     assert second is not None
     right = ["1979"] if "released" in second.item.example.question else ["1967"]
     world.answer(second, {"answers": right, "unanswerable": False})
-    adjudicating.resolve_batch(batch=check, now=NOON)
-    (report,) = reporting.fooling(batch)
+    adjudication.resolve_batch(batch=check, now=NOON)
+    (report,) = task_report.fooling(batch)
     everybody = [row for row in report.rows if row[0] == "all annotators"]
     assert everybody[0][10:12] == (1, proportion(1, 2))
     weeks = [row[2] for row in report.rows if row[0] != "all annotators"]
@@ -854,11 +859,11 @@ class TestTheReportOfAProject:
             assignment = take(world, batch, who, film)
             look(assignment, words)
             world.answer(world.reload(assignment), words)
-        adjudicating.resolve_batch(batch=batch, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=NOON)
         while (checked := world.take(check, "cy")) is not None:
             alien = "Alien" in checked.item.example.question
             world.answer(checked, {"answers": ["1979" if alien else "1995"], "unanswerable": False})
-        adjudicating.resolve_batch(batch=check, now=NOON)
+        adjudication.resolve_batch(batch=check, now=NOON)
         return batch
 
     @staticmethod
@@ -873,15 +878,15 @@ class TestTheReportOfAProject:
     def test_has_both_rates_with_intervals_per_model_kind_person_and_week(
         self, world: World, fooled: Batch
     ) -> None:
-        looked, left_out = fooling.of_project(world.project, world.rea)
+        looked, left_out = fooling_rates.of_project(world.project, world.rea)
         assert left_out == []
-        (all_of_it,) = fooling.lines(looked, ["model"])
+        (all_of_it,) = fooling_rates.lines(looked, ["model"])
         assert (all_of_it.submitted, all_of_it.judged) == (2, 2)
         assert (all_of_it.fooled.hits, all_of_it.checked, all_of_it.verified.hits) == (1, 1, 1)
         assert all_of_it.fooled == proportion(1, 2)
-        people = {line.names[0]: line.fooled.hits for line in fooling.lines(looked, ["annotator"])}
+        people = {line.names[0]: line.fooled.hits for line in fooling_rates.lines(looked, ["annotator"])}
         assert people == {known_as(world.ada): 1, known_as(world.bo): 0}
-        assert [line.names for line in fooling.lines(looked, ["kind", "week"])] == [
+        assert [line.names for line in fooling_rates.lines(looked, ["kind", "week"])] == [
             ("Question paraphrase, word", "2026-W10")
         ]
         page = self.opened(world.rea).content.decode()
@@ -909,8 +914,8 @@ class TestTheReportOfAProject:
         server.says = answer("1666")
         look(assignment, REWORDED)
         world.answer(world.reload(assignment), REWORDED)
-        looked, _ = fooling.of_project(world.project, world.rea)
-        (line,) = fooling.lines(looked, ["model"])
+        looked, _ = fooling_rates.of_project(world.project, world.rea)
+        (line,) = fooling_rates.lines(looked, ["model"])
         assert (line.submitted, line.judged) == (3, 3)
         assert line.fooled == proportion(1, 2)
         assert line.verified == proportion(1, 2)
@@ -936,7 +941,7 @@ class TestTheReportOfAProject:
         server.says = lambda request: answer("1979" if "come" in request.question else "1995")(request)
         batch = a_batch(world, variant="sentence", help="offered", help_from={"rules": True}, overlap=1)
         theirs, own = take(world, batch, "ada", "Alien"), take(world, batch, "bo", "Stalker")
-        told = helping.tell(assignment=theirs, now=NOON)[0]
+        told = impressions.tell(assignment=theirs, now=NOON)[0]
         world.answer(theirs, told["data"])
         world.answer(own, {"question": "in which year was it released?", "category": "general"})
         fill(batch=batch, now=NOON)
@@ -948,7 +953,7 @@ class TestTheReportOfAProject:
         page = self.opened(world.rea).content.decode()
         assert "machine proposal, unedited" in page
         assert "written by a person" in page
-        (report,) = reporting.fooling(batch)
+        (report,) = task_report.fooling(batch)
         assert {row[3] for row in report.rows} == {"all", "machine proposal, unedited", "written by a person"}
 
     def test_gives_a_spreadsheet_no_formula(self, world: World, fooled: Batch) -> None:
@@ -963,13 +968,13 @@ class TestTheReportOfAProject:
     def test_leaves_out_an_open_batch_in_which_the_reader_annotates(
         self, world: World, fooled: Batch
     ) -> None:
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
         page = self.opened(world.mara).content.decode()
         assert fooled.name in page
         assert "Per person" not in page
-        assigning.close_batch(batch=fooled, by=world.rea, now=NOON)
+        batches.close_batch(batch=fooled, by=world.rea, now=NOON)
         assert "Per person" in self.opened(world.mara).content.decode()
         assert "Per person" in self.opened(world.rea).content.decode()
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 from django.test import Client
 
-from annotation.help import judging, predicting, verdict_line
+from annotation.assistance import judgements, model_in_the_loop, verdict_line
 from annotation.models import Annotation, Assignment, Batch, Try
 from predictor import client as predictors
 from tableqa import Example, Table
@@ -186,7 +186,7 @@ class TestTheCountOfToday:
     }
 
     @pytest.fixture
-    def checks(self, world: World, server: Scripted) -> Callable[..., predicting.Seen]:
+    def checks(self, world: World, server: Scripted) -> Callable[..., model_in_the_loop.Seen]:
         """Checks of a year that was changed to 2001, for one film after the other."""
         years = {"Alien": "1979", "Heat": "1995"}
         films = [
@@ -208,7 +208,7 @@ class TestTheCountOfToday:
         while assignment := world.take(batch, "ada", holding=[each.public_id for each in taken.values()]):
             taken[assignment.item.example.external_id] = assignment
 
-        def check(film: str, answers: str, kind: str = "try") -> predicting.Seen:
+        def check(film: str, answers: str, kind: str = "try") -> model_in_the_loop.Seen:
             assignment = world.reload(taken[f"m-{film}"])
             row = [name for name, _ in self.FILMS.rows].index(film)
             change = {"op": "set_cell", "row": f"r{row}", "column": "c1", "at": [row, 1]}
@@ -219,14 +219,16 @@ class TestTheCountOfToday:
 
         return check
 
-    def test_has_each_item_once_and_no_preview(self, checks: Callable[..., predicting.Seen]) -> None:
+    def test_has_each_item_once_and_no_preview(self, checks: Callable[..., model_in_the_loop.Seen]) -> None:
         preview = checks("Alien", "2001", "preview")
         assert (preview.verdict, preview.fooled_today) == ("fooled", None)
         assert checks("Alien", "2001").fooled_today == 1
         assert checks("Alien", "2001").fooled_today == 1, "the same check again"
         assert checks("Heat", "2001").fooled_today == 2
 
-    def test_has_nothing_that_no_program_confirms(self, checks: Callable[..., predicting.Seen]) -> None:
+    def test_has_nothing_that_no_program_confirms(
+        self, checks: Callable[..., model_in_the_loop.Seen]
+    ) -> None:
         nonsense = checks("Alien", "in the year of the cat")
         assert (nonsense.verdict, nonsense.fooled_today) == ("fooled", None)
         assert nonsense.line[-1] == ("unverified", "unverified")
@@ -239,9 +241,9 @@ class TestTheCountOfToday:
 @pytest.mark.parametrize("changed", [False, True])
 def test_without_a_gold_answer_nothing_is_called_right(changed: bool) -> None:
     bare = Example("x", "when did Heat come out?", Table(["Film", "Year"], [["Heat", "1995"]]), [])
-    asked = judging.Asked(bare, bare if changed else None)
+    asked = judgements.Asked(bare, bare if changed else None)
     said = {"answers": ["1995"], "text": "1995"}
-    held = judging.hold(asked, said, said if changed else None)
+    held = judgements.hold(asked, said, said if changed else None)
     line = verdict_line.parts(
         held,
         original=["1995"],

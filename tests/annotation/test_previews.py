@@ -12,11 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation import jobs, sandbox, uploads
-from annotation.journeys import setting_up
+from annotation.background import jobs, sandbox, uploads
+from annotation.imports import file_preview
 from annotation.models import Job, Project, Source, Upload
-from annotation.refusals import Refused, refuse
-from annotation.work import previewing
+from annotation.platform.refusals import Refused, refuse
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer, read_previews
 
@@ -37,7 +37,7 @@ def upload_of(world: World, project: Project | None = None, content: bytes = LIN
 
 
 def begun(world: World, upload: Upload, **choice: Any) -> Job:
-    return previewing.start(questions=upload, tables=None, by=world.mara, now=jobs.clock(), choice=choice)
+    return file_preview.start(questions=upload, tables=None, by=world.mara, now=jobs.clock(), choice=choice)
 
 
 def address_of(upload: Upload) -> str:
@@ -85,7 +85,7 @@ def test_previews_of_two_files_and_of_two_archives_beside_one_file_are_different
     one, other = upload_of(world), upload_of(world)
 
     assert begun(world, one) != begun(world, other)
-    beside = previewing.start(questions=one, tables=other, by=world.mara, now=NOON)
+    beside = file_preview.start(questions=one, tables=other, by=world.mara, now=NOON)
     assert beside != begun(world, one)
 
 
@@ -105,7 +105,7 @@ def test_after_a_failure_and_after_another_import_the_file_is_read_again(world: 
 
 @pytest.mark.django_db
 def test_another_project_waits_for_one_preview_and_none_for_an_import(world: World) -> None:
-    other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+    other = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
     imports = jobs.enqueue(project=other, kind="import", ids={}, by=world.mara, now=NOON)
     many = [begun(world, upload_of(world)) for _ in range(3)]
     one = begun(world, upload_of(world, other))
@@ -121,7 +121,7 @@ def test_another_project_waits_for_one_preview_and_none_for_an_import(world: Wor
 
 @pytest.mark.django_db
 def test_a_project_has_its_turn_before_many_that_have_waited_for_longer(world: World) -> None:
-    other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+    other = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
     many = [begun(world, upload_of(world)) for _ in range(5)]
     turns = []
 
@@ -393,7 +393,7 @@ def test_of_a_long_table_a_preview_keeps_the_first_rows_and_their_number(world: 
     read_previews()
     job.refresh_from_db()
 
-    preview = previewing.result(job)
+    preview = file_preview.result(job)
     assert (list(preview.rows), len(preview.examples[0].table.rows)) == ([40], 8)
     assert "row 9" not in job.result["preview"]
     page = importer(world.mara).get(address_of(Upload.objects.get())).content.decode()

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.access.roles import Role
 from annotation.models import Batch, Membership, Person
-from annotation.roles import Role
 from annotation.templatetags.project_nav import (
     FOOLING,
     MENU,

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, assigning, releasing, setting_up
 from annotation.models import Membership, Person, Project
+from annotation.releases import creation
+from annotation.workflow import adjudication, batches, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.plain_page import PlainPage
 
@@ -25,7 +26,7 @@ def actions(person: Person, project: Project) -> list[str]:
 
 
 def without_sources(world: World) -> Project:
-    return setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+    return projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
 
 
 def without_batches(world: World) -> Project:
@@ -35,7 +36,7 @@ def without_batches(world: World) -> Project:
 def with_one_person(world: World) -> Project:
     world.batch()
     for membership in Membership.objects.exclude(person=world.mara):
-        setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
+        projects.remove_member(membership=membership, by=world.mara, now=NOON)
     return world.project
 
 
@@ -48,14 +49,14 @@ def decided(world: World) -> Project:
     batch = world.batch(size=1)
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     return world.project
 
 
 def released(world: World) -> Project:
     project = decided(world)
-    releasing.make_release(project=project, name="v1", format="askew", by=world.rea, now=NOON)
+    creation.make_release(project=project, name="v1", format="askew", by=world.rea, now=NOON)
     return project
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.journeys import releasing
+from annotation.releases import creation
 from predictor.chat import ChatError, ChatModel
 from tests.annotation.cast import NOON, make_world
 from tests.predictor.test_tokenizing import folder_with_words
@@ -91,7 +91,7 @@ def test_a_project_and_its_release_give_the_same_prompts(tmp_path: Path, db: Non
     assignment = world.take(world.batch("question_type"), "ada")
     assert assignment is not None
     world.answer(assignment, {"label": "extraction"})
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="v1", format="askew", by=None, now=NOON, out=tmp_path / "release"
     )
     run("prompts", "suc", "--release", str(tmp_path / "release"), "--out", str(tmp_path / "suc"))

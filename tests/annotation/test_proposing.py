@@ -16,13 +16,14 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import doctor, immutable
-from annotation.help import help_report, helping, proposing
-from annotation.journeys import adjudicating
+from annotation.assistance import effect_report, impressions, proposals
+from annotation.management import doctor
 from annotation.models import Annotation, Batch, Decision, Item, Job, Proposal, Provenance, Reply, Trial
-from annotation.quality import reporting
-from annotation.refusals import Refused
-from annotation.work import lineage
+from annotation.platform import immutable_rows
+from annotation.platform.refusals import Refused
+from annotation.quality import task_report
+from annotation.queue import lineage
+from annotation.workflow import adjudication
 from predictor import client
 from predictor.chat import ChatModel
 from tableqa.statistics import medians
@@ -102,7 +103,7 @@ def accepted(world: World, number: int = 4, category: str = "general") -> Batch:
         assignment = world.take(batch, "bo")
         assert assignment is not None
         world.answer(assignment, {"question": f"a question of Bo's, number {place}?", "category": category})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -114,12 +115,12 @@ def test_every_category_is_asked_for_as_often_as_was_set_and_never_twice(
 ) -> None:
     batch = a_batch(world)
     llm.says = staticmethod(lambda body: applies(question=f"wording {body['seed']}?"))
-    made = proposing.make(batch=batch)
+    made = proposals.make(batch=batch)
     assert made["replies"] == 2 * 3 * 2
     assert len(llm.asked) == 12
     assert len({body["seed"] for body in llm.asked}) == 12
     assert all(body["temperature"] > 0 for body in llm.asked)
-    assert proposing.make(batch=batch)["replies"] == 0
+    assert proposals.make(batch=batch)["replies"] == 0
     assert len(llm.asked) == 12
     assert Proposal.objects.filter(maker="llm:small").count() == 12
     assert set(Reply.objects.values_list("outcome", "prompt_tokens", "completion_tokens")) == {
@@ -131,9 +132,9 @@ def test_every_category_is_asked_for_as_often_as_was_set_and_never_twice(
 def test_the_same_request_has_the_same_seed_whenever_it_is_made(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world)
     item = batch.items.order_by("position")[0]
-    first = proposing.seed_of(batch, item, "general", 1)
-    assert first == proposing.seed_of(batch, item, "general", 1)
-    assert first != proposing.seed_of(batch, item, "general", 2)
+    first = proposals.seed_of(batch, item, "general", 1)
+    assert first == proposals.seed_of(batch, item, "general", 1)
+    assert first != proposals.seed_of(batch, item, "general", 2)
 
 
 def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_question(
@@ -141,7 +142,7 @@ def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_q
 ) -> None:
     accepted(world)
     batch = a_batch(world)
-    proposing.make(batch=batch)
+    proposals.make(batch=batch)
     general = [body for body in llm.asked if "Another sentence structure" in body["messages"][0]["content"]]
     others = [body for body in llm.asked if body not in general]
     assert general
@@ -160,11 +161,11 @@ def test_demonstrations_are_accepted_responses_of_people_and_never_of_the_same_q
 def test_what_came_from_a_machine_is_no_demonstration(world: World, llm: type[Endpoint]) -> None:
     first = a_batch(world, help_from={"rules": True}, size=4)
     while (assignment := world.take(first, "bo")) is not None:
-        told = helping.tell(assignment=assignment, now=NOON)
+        told = impressions.tell(assignment=assignment, now=NOON)
         world.answer(assignment, told[0]["data"])
-    adjudicating.resolve_batch(batch=first, now=LATER)
+    adjudication.resolve_batch(batch=first, now=LATER)
     assert set(Provenance.objects.values_list("origin", flat=True)) == {"machine"}
-    assert proposing.demonstrations(a_batch(world)) == {}
+    assert proposals.demonstrations(a_batch(world)) == {}
 
 
 def test_what_was_set_aside_is_no_demonstration_and_nothing_that_is_known_of_an_example(
@@ -173,12 +174,12 @@ def test_what_was_set_aside_is_no_demonstration_and_nothing_that_is_known_of_an_
     accepted(world)
     lines = [[item.example] for item in Item.objects.filter(decision__isnull=False).select_related("example")]
     batch = a_batch(world)
-    assert proposing.demonstrations(batch)
+    assert proposals.demonstrations(batch)
     assert lineage._known(lines).decided
 
     Batch.objects.exclude(pk=batch.pk).update(set_aside_at=NOON)
 
-    assert proposing.demonstrations(batch) == {}
+    assert proposals.demonstrations(batch) == {}
     assert not lineage._known(lines).decided
 
 
@@ -205,7 +206,7 @@ def test_a_reply_is_taken_as_a_whole_or_not_at_all(
 ) -> None:
     llm.says = staticmethod(lambda body: reply)
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
-    proposing.make(batch=batch)
+    proposals.make(batch=batch)
     rows = list(Reply.objects.filter(category="simplification"))
     assert [row.outcome for row in rows] == [outcome]
     assert words in rows[0].reason
@@ -216,7 +217,7 @@ def test_a_question_that_is_still_the_original_one_is_refused(world: World, llm:
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
     question = batch.items.get().example.question
     llm.says = staticmethod(lambda body: applies(question=question.upper()))
-    proposing.make(batch=batch)
+    proposals.make(batch=batch)
     assert set(Reply.objects.values_list("outcome", flat=True)) == {"invalid"}
     assert "question is unchanged" in Reply.objects.all()[0].reason
 
@@ -249,7 +250,7 @@ def test_no_reply_breaks_a_kind(text: str) -> None:
         item = sample(task)["items"][0]
         for wanted in task.wanted(item):
             whole = with_what_every_reply_has(text)
-            assert proposing.read_reply(whole, task, wanted, item).outcome in Reply.Outcome.values
+            assert proposals.read_reply(whole, task, wanted, item).outcome in Reply.Outcome.values
 
 
 def test_a_column_kind_reads_names_and_refuses_a_slip(world: World, llm: type[Endpoint]) -> None:
@@ -262,19 +263,19 @@ def test_a_column_kind_reads_names_and_refuses_a_slip(world: World, llm: type[En
     batch = world.batch(
         "header_synonym", size=1, help="offered", help_from={"models": ["llm"], "repetitions": 2}
     )
-    proposing.make(batch=batch)
+    proposals.make(batch=batch)
     assert sorted(Reply.objects.values_list("outcome", flat=True)) == ["invalid", "proposed"]
     assert "Column 2 is “Year”" in Reply.objects.get(outcome="invalid").reason
-    told = helping.tell(assignment=world.take(batch, "ada"), now=NOON)  # type: ignore[arg-type]
+    told = impressions.tell(assignment=world.take(batch, "ada"), now=NOON)  # type: ignore[arg-type]
     assert told[0]["why"] == "Other words."
 
 
 def test_the_same_once_more_is_one_proposal(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 3})
-    proposing.make(batch=batch)
+    proposals.make(batch=batch)
     assert Proposal.objects.count() == 1
     assert sorted(set(Reply.objects.values_list("outcome", flat=True))) == ["again", "proposed"]
-    (line,) = proposing.counts(batch)
+    (line,) = proposals.counts(batch)
     assert (line["requests"], line["proposals"], line["again"]) == (9, 1, 8)
 
 
@@ -336,15 +337,15 @@ def test_one_bad_reply_is_recorded_and_the_job_goes_on(
         return response if len(asked) == 1 else completion(applies(question=f"wording {asked[-1]}?"))
 
     chat = ChatModel("http://model/v1", "small", transport=httpx.MockTransport(handle))
-    monkeypatch.setattr(proposing, "chat_model", lambda predictors, name: chat)
+    monkeypatch.setattr(proposals, "chat_model", lambda predictors, name: chat)
     batch = a_batch(world)
-    assert proposing.make(batch=batch)["replies"] == 12
+    assert proposals.make(batch=batch)["replies"] == 12
     first, *others = Reply.objects.order_by("pk")
     assert first.outcome == outcome
     assert reason in first.reason
     assert first.text == text
     assert {row.outcome for row in others} == {"proposed"}
-    assert proposing.make(batch=batch)["replies"] == 0
+    assert proposals.make(batch=batch)["replies"] == 0
     assert len(asked) == 12, "no request is made twice"
 
 
@@ -352,11 +353,11 @@ def test_an_endpoint_that_fails_leaves_what_is_there(world: World, llm: type[End
     batch = a_batch(world, help_from={"rules": True, "models": ["llm"], "repetitions": 1})
     llm.status = 404
     with pytest.raises(Refused, match="are saved"):
-        proposing.make(batch=batch)
+        proposals.make(batch=batch)
     assert Proposal.objects.filter(maker="rules").exists()
     assert not Reply.objects.exists()
     llm.status = 200
-    assert proposing.make(batch=batch)["replies"] == 6
+    assert proposals.make(batch=batch)["replies"] == 6
 
 
 @pytest.mark.django_db(transaction=True)  # the queue of the tests runs a job as soon as it is committed
@@ -411,13 +412,13 @@ def server(settings: Any) -> Iterator[Scripted]:
 
 def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server: Scripted) -> None:
     batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small", size=4)
-    made = proposing.make(batch=batch)
+    made = proposals.make(batch=batch)
     assert made["trials"] == Proposal.objects.count() > 0
-    assert proposing.make(batch=batch)["trials"] == 0
+    assert proposals.make(batch=batch)["trials"] == 0
     verdicts = dict(Trial.objects.values_list("proposal__public_id", "verdict"))
     while (assignment := world.take(batch, "ada")) is not None:
-        told = helping.tell(assignment=assignment, now=NOON)
-        places = [helping.BEST.get(one["verdict"], 1) for one in told]
+        told = impressions.tell(assignment=assignment, now=NOON)
+        places = [impressions.BEST.get(one["verdict"], 1) for one in told]
         assert places == sorted(places)
         assert all(one["verdict"] == verdicts[one["id"]] for one in told)
         world.answer(assignment, told[0]["data"])
@@ -428,13 +429,13 @@ def test_what_fools_the_model_in_the_loop_is_proposed_first(world: World, server
 def test_a_model_that_is_away_leaves_proposals_untried(world: World, server: Scripted) -> None:
     batch = a_batch(world, help_from={"rules": True, "search": True}, loop_model="small")
     server.mood = "failing"
-    assert proposing.make(batch=batch)["trials"] == 0
+    assert proposals.make(batch=batch)["trials"] == 0
     assignment = world.take(batch, "ada")
     assert assignment is not None
-    assert all(one["verdict"] is None for one in helping.tell(assignment=assignment, now=NOON))
+    assert all(one["verdict"] is None for one in impressions.tell(assignment=assignment, now=NOON))
     server.mood = "well"
     client.connect(server.entry).breaker = client.Breaker()
-    assert proposing.make(batch=batch)["trials"] > 0
+    assert proposals.make(batch=batch)["trials"] > 0
 
 
 # -- what help does ---------------------------------------------------------------------------------
@@ -445,12 +446,12 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
     number = 0
     while (assignment := world.take(batch, "ada")) is not None:
         number += 1
-        told = helping.tell(assignment=assignment, now=NOON)
+        told = impressions.tell(assignment=assignment, now=NOON)
         own = {"question": f"question {number} in my words?", "category": "general"}
         if told:
             assignment.active_seconds = 10.0
             if number % 2:
-                helping.handle(
+                impressions.handle(
                     assignment=assignment,
                     proposal=told[0]["id"],
                     act="rejected",
@@ -460,8 +461,8 @@ def test_the_report_holds_what_was_drawn_with_and_without_help_against_each_othe
         else:
             assignment.active_seconds = 40.0
         world.answer(assignment, told[0]["data"] if told and number % 2 == 0 else own)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    groups, origins, proposals, errors, cost = reporting.reports(batch)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    groups, origins, proposals, errors, cost = task_report.reports(batch)
     assert [line[:4] for line in groups.rows] == [
         ("with proposals", 2, 0, medians.Estimate(10.0, n=2)),
         ("control (no proposals)", 2, 0, medians.Estimate(40.0, n=2)),
@@ -488,37 +489,37 @@ def test_accepted_is_what_a_person_decided_and_not_the_response_itself(world: Wo
     while (assignment := world.take(batch, "ada")) is not None:
         number += 1
         world.answer(assignment, {"question": f"question {number} in my words?", "category": "general"})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
-    groups, *_ = help_report.reports(batch)
+    groups, *_ = effect_report.reports(batch)
 
     assert [line[4] for line in groups.rows[:2]] == [proportion(0, 0)] * 2, "a rule decides by the response"
     assert "(4 to others are left out)" in groups.note
-    with immutable.writable():
+    with immutable_rows.writable():
         Decision.objects.filter(item__batch=batch).update(made_by=world.ivo)
-    groups, *_ = help_report.reports(batch)
+    groups, *_ = effect_report.reports(batch)
     assert [line[4] for line in groups.rows[:2]] == [proportion(2, 2)] * 2
     assert "(0 to others are left out)" in groups.note
 
 
 def test_the_cost_of_a_language_model_is_what_all_its_replies_took(world: World, llm: type[Endpoint]) -> None:
     batch = a_batch(world, size=1, help_from={"models": ["llm"], "repetitions": 1})
-    proposing.make(batch=batch)
-    cost = help_report.reports(batch)[-1]
+    proposals.make(batch=batch)
+    cost = effect_report.reports(batch)[-1]
     # Three requests of 520 tokens for one proposal: 100 of them are 150,000 tokens read and 6,000 written.
     assert cost.rows == (("llm:small", 1, None, 150_000, 6_000, round(0.15 + 0.012, 2)),)
 
 
 def test_variety_is_taken_of_equally_many() -> None:
-    def row(edit: str) -> help_report.Made:
-        return help_report.Made(True, "human", 1.0, frozenset({edit}), edit, None, None)
+    def row(edit: str) -> effect_report.Made:
+        return effect_report.Made(True, "human", 1.0, frozenset({edit}), edit, None, None)
 
     same = [row("a > b")] * 6
     different = [row(f"{n} > b") for n in range(6)]
-    assert help_report.variety(same, 6) == (0.167, 0.167, 0.0)
-    assert help_report.variety(different, 3) == (1.0, 1.0, 1.0)
-    assert help_report.variety(different + same, 2)[0] == help_report.variety(different + same, 2)[0]
-    assert help_report.variety([], 3) == (None, None, None)
+    assert effect_report.variety(same, 6) == (0.167, 0.167, 0.0)
+    assert effect_report.variety(different, 3) == (1.0, 1.0, 1.0)
+    assert effect_report.variety(different + same, 2)[0] == effect_report.variety(different + same, 2)[0]
+    assert effect_report.variety([], 3) == (None, None, None)
 
 
 @given(

@@ -13,13 +13,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation import doctor
-from annotation.journeys import adjudicating, annotating, assigning, changing
+from annotation.accounts import crowd_entry
+from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Item, Qualification
-from annotation.people import crowd
+from annotation.platform.refusals import Refused
 from annotation.quality import gold
-from annotation.refusals import Refused
-from annotation.work import withdrawing
+from annotation.queue import withdrawal
+from annotation.workflow import adjudication, assignments, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
 
 
@@ -36,7 +36,7 @@ def entry_test(world: World, *, open: bool = True, size: int = 3, **more: Any) -
     for item in batch.items.select_related("example"):
         gold.mark(batch=batch, example=item.example, data={"label": "extraction"}, by=world.mara, now=NOON)
     if open:
-        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+        batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
 
@@ -89,7 +89,7 @@ class TestItsItemsStayOutOfTheWork:
         asked = entry_test(world)
         work = world.batch(name="Real work", overlap=2, open=opened)
 
-        changing.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
+        batch_settings.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
         assert (work.items_count, work.places_count) == (5, 10)
@@ -103,7 +103,7 @@ class TestItsItemsStayOutOfTheWork:
             world.label(work, "ada", "extraction")
 
         with pytest.raises(Refused, match="Create another batch"):
-            changing.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
+            batch_settings.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
         assert work.requires is None
@@ -115,8 +115,8 @@ class TestItsItemsStayOutOfTheWork:
         second = world.batch("relevant_cells", name="Second", feeds_from=first, requires=asked, sources=[])
         for _ in range(8):
             world.label(first, "ada", "extraction")
-        assigning.close_batch(batch=first, by=world.mara, now=NOON)
-        adjudicating.resolve_due(now=NOON + timedelta(minutes=5))
+        batches.close_batch(batch=first, by=world.mara, now=NOON)
+        adjudication.resolve_due(now=NOON + timedelta(minutes=5))
 
         assert Item.objects.filter(batch=second).count() == 5
         assert not examples(second) & examples(asked)
@@ -147,7 +147,7 @@ class TestItsItemsStayOutOfTheWork:
         work = world.batch(name="Real work", size=4, overlap=1)
         for _ in range(4):
             world.label(work, "ada", "extraction")
-        adjudicating.resolve_due(now=NOON + timedelta(minutes=5))
+        adjudication.resolve_due(now=NOON + timedelta(minutes=5))
         Batch.objects.filter(pk=work.pk).update(requires=asked)
 
         assert not gold.decided(asked, work).exists()
@@ -205,17 +205,19 @@ class TestTheLastItem:
     def test_leads_somebody_of_the_crowd_who_failed_to_the_code(self, world: World) -> None:
         asked = entry_test(world)
         world.batch(name="Real work", size=2, requires=asked)
-        link = crowd.make_link(
+        link = crowd_entry.make_link(
             project=world.project,
             name="Pool",
-            parameters=crowd.PARAMETERS["prolific"],
+            parameters=crowd_entry.PARAMETERS["prolific"],
             completion_code="C1",
             screen_out_code="S1",
             expires_at=NOON + timedelta(days=9),
             by=world.mara,
             now=NOON,
         )
-        world.people["pat"] = crowd.enter(link=link, ids=crowd.Ids("pat", "s", "t"), person=None, now=NOON)
+        world.people["pat"] = crowd_entry.enter(
+            link=link, ids=crowd_entry.Ids("pat", "s", "t"), person=None, now=NOON
+        )
         sit(world, asked, "pat", "reasoning", "reasoning", "reasoning")
 
         page = client_of(world.pat).get(reverse("annotate", args=[asked.public_id]))
@@ -239,7 +241,7 @@ class TestTheLastItem:
         sit(world, asked, "ada", "extraction", "extraction")
         last = world.take(asked, "ada")
         assert last is not None
-        annotating.skip(assignment=last, reason="unclear", now=NOON)
+        assignments.skip(assignment=last, reason="unclear", now=NOON)
 
         page = text(client_of(world.ada).get(reverse("annotate", args=[asked.public_id])))
 
@@ -252,17 +254,17 @@ class TestTheResult:
         sit(world, asked, "ada", "reasoning", "reasoning")
         mine = Assignment.objects.filter(batch=asked, person=world.ada).select_related("annotation", "batch")
         first = mine[0]
-        assert withdrawing.withdrawable([first], now=NOON)
+        assert withdrawal.withdrawable([first], now=NOON)
         assert first.annotation is not None
-        annotating.undo(annotation=first.annotation, now=NOON)
+        assignments.undo(annotation=first.annotation, now=NOON)
         world.answer(world.reload(first), {"label": "reasoning"})
         sit(world, asked, "ada", "reasoning")
 
         for one in mine:
             assert one.annotation is not None
             with pytest.raises(Refused, match="result of Entry test is final"):
-                annotating.undo(annotation=one.annotation, now=NOON)
-        assert annotating.may_open(list(mine.select_related("item")), now=NOON) == set()
+                assignments.undo(annotation=one.annotation, now=NOON)
+        assert assignments.may_open(list(mine.select_related("item")), now=NOON) == set()
         page = text(client_of(world.ada).get(reverse("my_work")))
         assert "Withdraw" not in page
         assert "Final: your result is recorded." in page
@@ -277,7 +279,7 @@ class TestTheResult:
         sit(world, asked, "ada", "extraction")
         skipped = world.take(asked, "ada")
         assert skipped is not None
-        annotating.skip(assignment=skipped, reason="unclear", now=NOON)
+        assignments.skip(assignment=skipped, reason="unclear", now=NOON)
         sit(world, asked, "ada", "extraction")
         row = Qualification.objects.get(person=world.ada)
         assert (row.right, row.judged) == (2, 3)
@@ -303,7 +305,7 @@ class TestAQualificationThatIsNotOpen:
         opened = manager.post(reverse("open_batch", args=[work.public_id]), follow=True)
         assert warning in text(opened)
         assert warning in text(manager.get(reverse("batch", args=[work.public_id])))
-        assigning.open_batch(batch=asked, by=world.mara, now=NOON)
+        batches.open_batch(batch=asked, by=world.mara, now=NOON)
         assert warning not in text(manager.get(reverse("batch", args=[work.public_id])))
 
     def test_the_manager_is_warned_when_several_are_opened(self, world: World) -> None:
@@ -334,7 +336,7 @@ class TestAQualificationThatIsNotOpen:
     def test_one_that_is_open_comes_first_as_well(self, world: World) -> None:
         asked = entry_test(world, open=False)
         work = world.batch(name="Real work", size=2, requires=asked)
-        assigning.open_batch(batch=asked, by=world.mara, now=NOON)
+        batches.open_batch(batch=asked, by=world.mara, now=NOON)
         client = client_of(world.ada)
 
         page = client.get(reverse("home"))

@@ -14,12 +14,12 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Count
 from django.db.models.functions import Now
 
-from annotation import doctor
-from annotation.journeys import annotating, assigning, setting_up
+from annotation.access.roles import Role
+from annotation.management import doctor
 from annotation.models import Assignment, Batch, Example, Exclusion, Item, Person, Place
-from annotation.refusals import Refused
-from annotation.roles import Role
-from annotation.work import availability, lineage, places, queue
+from annotation.platform.refusals import Refused
+from annotation.queue import availability, lineage, reservations, slots
+from annotation.workflow import assignments, batches, projects
 from tests.annotation.cast import NOON, World, envelope, make_world
 from tests.annotation.test_gold import mark
 
@@ -58,8 +58,8 @@ def test_a_skipped_item_goes_to_somebody_else_and_never_back(world: World) -> No
     batch = world.batch(size=1, overlap=1)
     first = world.take(batch, "ada")
     assert first is not None
-    annotating.skip(assignment=first, reason="unclear", now=NOON)
-    annotating.skip(assignment=first, reason="unclear", now=NOON)
+    assignments.skip(assignment=first, reason="unclear", now=NOON)
+    assignments.skip(assignment=first, reason="unclear", now=NOON)
     assert world.take(batch, "ada") is None
     assert world.take(batch, "bo") is not None
     assert list(doctor.findings()) == []
@@ -85,7 +85,7 @@ def test_a_late_submission_counts_while_its_place_is_free(world: World) -> None:
     late = world.take(batch, "ada")
     assert late is not None
     expire(late)
-    queue.take_back_expired(batch=batch, now=NOON)
+    reservations.take_back_expired(batch=batch, now=NOON)
     annotation = world.answer(world.reload(late), {"label": "extraction"})
     assert annotation.revision == 1
     assert list(doctor.findings()) == []
@@ -95,7 +95,7 @@ def test_a_late_submission_to_a_taken_place_is_refused_and_the_draft_stays(world
     batch = world.batch(overlap=1, size=1)
     late = world.take(batch, "ada")
     assert late is not None
-    annotating.save_draft(assignment=late, revision=0, response={"data": {"label": "reasoning"}}, now=NOON)
+    assignments.save_draft(assignment=late, revision=0, response={"data": {"label": "reasoning"}}, now=NOON)
     expire(late)
     world.label(batch, "bo", "extraction")
     with pytest.raises(Refused) as refused:
@@ -128,9 +128,9 @@ def test_makers_never_get_what_they_made(world: World) -> None:
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r3", "column": "c2", "at": [3, 2], "old": "124", "new": "125"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    from annotation.journeys import adjudicating
+    from annotation.workflow import adjudication
 
-    adjudicating.resolve_batch(batch=edits, now=NOON)
+    adjudication.resolve_batch(batch=edits, now=NOON)
     item = Item.objects.get(batch=checks)
     assert item.inputs["base"] == assignment.item.example.public_id
     assert list(Exclusion.objects.filter(item=item).values_list("person", flat=True)) == [world.ada.pk]
@@ -145,7 +145,7 @@ def test_a_closed_batch_hands_nothing_out(world: World) -> None:
     batch = world.batch()
     held = world.take(batch, "ada")
     assert held is not None
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     with pytest.raises(Refused, match="closed"):
         world.take(Batch.objects.get(pk=batch.pk), "bo")
     with pytest.raises(Refused) as refused:
@@ -157,7 +157,7 @@ def test_leaving_the_project_gives_leases_back(world: World) -> None:
     batch = world.batch(overlap=1, size=1)
     assert world.take(batch, "ada") is not None
     membership = world.project.memberships.get(person=world.ada)
-    setting_up.remove_member(membership=membership, by=world.mara, now=NOON)
+    projects.remove_member(membership=membership, by=world.mara, now=NOON)
     assert world.take(batch, "bo") is not None
     assert list(doctor.findings()) == []
 
@@ -174,8 +174,8 @@ def test_a_paused_batch_hands_nothing_out_and_takes_what_is_finished(world: Worl
         assert refused.value.code == "batch_paused"
     again = world.take(paused, "ada")
     assert again == held, "what is on a desk may be finished, so a page that is loaded again shows it"
-    assert annotating.resume(assignment=world.reload(held), now=NOON) == held
-    annotation, following = annotating.submit_and_next(
+    assert assignments.resume(assignment=world.reload(held), now=NOON) == held
+    annotation, following = assignments.submit_and_next(
         assignment=world.reload(held),
         response=envelope(held, {"label": "extraction"}),
         then_next=True,
@@ -200,9 +200,9 @@ def test_a_place_that_was_given_back_stays_with_whom_it_is_kept_for(world: World
     Place.objects.filter(batch=batch).update(reserved_for=world.bo)
     held = world.take(batch, "bo")
     assert held is not None
-    annotating.give_back(assignment=world.reload(held), now=NOON)
+    assignments.give_back(assignment=world.reload(held), now=NOON)
     assert world.take(batch, "ada") is None
-    annotating.resume(assignment=world.reload(held), now=NOON)
+    assignments.resume(assignment=world.reload(held), now=NOON)
     world.answer(world.reload(held), {"label": "extraction"})
     assert list(doctor.findings()) == []
 
@@ -227,7 +227,7 @@ def test_what_is_skipped_of_a_share_is_open_to_others(world: World) -> None:
     held = world.take(batch, "bo")
     assert held is not None
     assert world.take(batch, "ada") is None
-    annotating.skip(assignment=world.reload(held), reason="odd", now=NOON)
+    assignments.skip(assignment=world.reload(held), reason="odd", now=NOON)
     assert world.take(batch, "ada") is not None
 
 
@@ -237,7 +237,7 @@ def test_a_lease_on_a_place_that_is_kept_for_its_holder_is_never_taken_back(worl
     held = world.take(batch, "bo")
     assert held is not None
     expire(held)
-    assert queue.take_back_expired(batch=batch, now=NOON) == 0
+    assert reservations.take_back_expired(batch=batch, now=NOON) == 0
     again = world.take(batch, "bo")
     assert again is not None
     assert again.pk == held.pk
@@ -250,7 +250,7 @@ def test_in_a_batch_for_everybody_what_was_given_back_comes_again_at_the_end(wor
     _all_of(world, batch, "ada")
     first = world.take(batch, "bo")
     assert first is not None
-    annotating.give_back(assignment=world.reload(first), now=NOON)
+    assignments.give_back(assignment=world.reload(first), now=NOON)
     assert [item.position for item in _all_of(world, batch, "bo")] == [2, 3, 1]
     assert list(doctor.findings()) == []
 
@@ -259,7 +259,7 @@ def test_a_new_place_is_numbered_behind_the_highest(world: World) -> None:
     batch = world.batch(overlap=3, size=1)
     Place.objects.filter(batch=batch, number=2).delete()
     Item.objects.filter(batch=batch).update(places_count=2)
-    assert places.add_place(Item.objects.get(batch=batch)).number == 4
+    assert slots.add_place(Item.objects.get(batch=batch)).number == 4
 
 
 def _all_of(world: World, batch: Batch, name: str) -> list[Item]:
@@ -301,7 +301,7 @@ def test_six_people_at_once_bring_every_item_to_its_overlap_exactly(tmp_path: Pa
     world = make_world(tmp_path, questions=25)
     crew = [Person.objects.create_person(f"Worker {number}") for number in range(6)]
     for person in crew:
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
         world.people[f"w{person.pk}"] = person
@@ -315,7 +315,7 @@ def test_six_people_at_once_bring_every_item_to_its_overlap_exactly(tmp_path: Pa
                 turn += 1
                 if forgetful and turn % 5 == 0:
                     expire(assignment)
-                    queue.take_back_expired(batch=batch, now=NOON)
+                    reservations.take_back_expired(batch=batch, now=NOON)
                     continue
                 world.answer(assignment, {"label": "extraction"})
         except BaseException as error:
@@ -360,7 +360,7 @@ def test_windows_of_one_person_and_a_colleague_who_takes_leases_back_never_wait_
             expire(assignment)
             if turn % 4 == 3:
                 with suppress(Refused):
-                    annotating.skip(assignment=world.reload(assignment), reason="odd", now=NOON)
+                    assignments.skip(assignment=world.reload(assignment), reason="odd", now=NOON)
 
     def in_another_window() -> None:
         while not done.is_set():
@@ -371,7 +371,7 @@ def test_windows_of_one_person_and_a_colleague_who_takes_leases_back_never_wait_
 
     def take_back() -> None:
         while not done.is_set():
-            queue.take_back_expired(batch=batch, now=NOON)
+            reservations.take_back_expired(batch=batch, now=NOON)
 
     def in_thread(work: Callable[[], None]) -> None:
         try:
@@ -415,12 +415,14 @@ def test_whoever_waited_for_a_batch_that_closed_gets_nothing_of_it(
     batch = world.batch(only=[one.external_id for one in some[:4]], overlap=1, open=False, **terms)
     for one in some[4:] if terms.get("gold_percent") else ():
         mark(world, batch, one, "reasoning")
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     before = Batch.objects.select_related("project").get(
         pk=batch.pk
     )  # what the request read before it waited
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
 
     for who in ("ada", "bo", "cy"):
         with transaction.atomic():
-            assert queue.take_next(batch=before, person=world.people[who], holding=(), now=NOON) is None
+            assert (
+                reservations.take_next(batch=before, person=world.people[who], holding=(), now=NOON) is None
+            )

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import setting_up
 from annotation.models import Event, Project
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_ledger import DAY, Clock, lines, pay
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.both
 def correct(world: World, at: datetime, **more: Any) -> None:
     rate = {"currency": "EUR", "per_hour": 72}
     about = {"batch": None, "pay": rate, "begin": None, "end": None, "reason": "Typing error", **more}
-    setting_up.correct_rate(project=Project.objects.get(), by=world.mara, now=at, **about)
+    projects.correct_rate(project=Project.objects.get(), by=world.mara, now=at, **about)
 
 
 def test_a_correction_pays_the_difference_when_it_is_made_and_leaves_the_past(world: World) -> None:

@@ -14,12 +14,12 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import adjudicating, changing, releasing, setting_up
 from annotation.models import Batch, Project
-from annotation.money import paying, rates
-from annotation.money.rates import InForce, Rate
+from annotation.payments import earnings, rates
+from annotation.payments.rates import InForce, Rate
 from annotation.quality import dashboards
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, batch_settings, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_paying import worked
 
@@ -28,7 +28,7 @@ DAY = timedelta(days=1)
 
 
 def pay(world: World, at: float, **said: object) -> None:
-    setting_up.change_terms(
+    projects.change_terms(
         project=Project.objects.get(),
         pay=said,
         caps={},
@@ -50,7 +50,7 @@ def test_a_new_rate_leaves_what_was_done_before_at_the_old_one(world: World) -> 
     batch = world.batch(overlap=1)
     raised(world, batch)
 
-    old, new = paying.shares(Project.objects.get())
+    old, new = earnings.shares(Project.objects.get())
 
     assert (old.items, old.pay, old.amount) == (2, EUR_36, Decimal("1.20"))
     assert (new.items, new.pay, new.amount) == (2, EUR_72, Decimal("2.40"))
@@ -68,7 +68,7 @@ def test_pages_sheet_dashboard_and_cost_say_the_same_after_a_change(world: World
     sheet = manager.get(f"/projects/films/payments/?first={day}&last={day}").content.decode()
     mine = ada.get("/work/").content.decode()
     dashboard = manager.get("/projects/films/dashboard/").content.decode()
-    (cost,) = paying.by_batch(paying.shares(Project.objects.get()))
+    (cost,) = earnings.by_batch(earnings.shares(Project.objects.get()))
 
     assert "3.60 EUR" in page
     assert "36.00 EUR an hour" in page
@@ -90,11 +90,11 @@ def test_a_sheet_of_a_past_day_stays_as_it_was_printed(world: World) -> None:
     pay(world, 0, **EUR_36)
     worked(world, batch, "ada", 60)
     here = date.fromisoformat(NOON.date().isoformat())
-    before = paying.sheet(Project.objects.get(), paying.Period(here, here))
+    before = earnings.sheet(Project.objects.get(), earnings.Period(here, here))
 
     pay(world, DAY.total_seconds(), **EUR_72)
 
-    assert paying.sheet(Project.objects.get(), paying.Period(here, here)) == before
+    assert earnings.sheet(Project.objects.get(), earnings.Period(here, here)) == before
 
 
 def test_a_batch_that_gets_a_rate_of_its_own_pays_what_was_done_by_the_project_s(world: World) -> None:
@@ -102,13 +102,13 @@ def test_a_batch_that_gets_a_rate_of_its_own_pays_what_was_done_by_the_project_s
     pay(world, 0, **EUR_36)
     worked(world, batch, "ada", 60)
     wanted = {"pay": {"currency": "EUR", "per_item": 2}}
-    effects = changing.effects(Batch.objects.get(pk=batch.pk), wanted)
-    changing.change(
+    effects = batch_settings.effects(Batch.objects.get(pk=batch.pk), wanted)
+    batch_settings.change(
         batch=Batch.objects.get(pk=batch.pk), wanted=wanted, by=world.mara, now=NOON + timedelta(seconds=70)
     )
     worked(world, batch, "ada", 60, begun=100)
 
-    assert [share.amount for share in paying.shares(Project.objects.get())] == [
+    assert [share.amount for share in earnings.shares(Project.objects.get())] == [
         Decimal("0.60"),
         Decimal("2.00"),
     ]
@@ -123,7 +123,7 @@ def test_the_first_rate_holds_from_the_beginning_and_pay_may_end(world: World) -
     pay(world, 121)
     worked(world, batch, "ada", 60, begun=120)
 
-    free, paid = paying.shares(Project.objects.get())
+    free, paid = earnings.shares(Project.objects.get())
 
     assert (paid.items, paid.amount) == (2, Decimal("1.20"))
     assert (free.items, free.amount) == (1, None)
@@ -135,7 +135,7 @@ def test_work_at_a_rate_that_came_back_is_one_sum(world: World) -> None:
         pay(world, 100 * number, **rate)
         worked(world, batch, "ada", 60, begun=100 * number)
 
-    assert [(one.items, one.pay) for one in paying.shares(Project.objects.get())] == [
+    assert [(one.items, one.pay) for one in earnings.shares(Project.objects.get())] == [
         (2, EUR_36),
         (1, EUR_72),
     ]
@@ -150,9 +150,9 @@ def test_the_statement_says_every_rate_with_its_time_and_what_it_was_for(
     out = tmp_path / "v1"
     pay(world, DAY.total_seconds(), currency="EUR", per_hour=99)
     for batch in (first, second):
-        adjudicating.resolve_batch(batch=batch, now=NOON + 2 * DAY)
+        adjudication.resolve_batch(batch=batch, now=NOON + 2 * DAY)
 
-    releasing.make_release(
+    creation.make_release(
         project=Project.objects.get(), name="v1", format="askew", by=world.rea, now=NOON + 3 * DAY, out=out
     )
 
@@ -164,7 +164,7 @@ def test_the_statement_says_every_rate_with_its_time_and_what_it_was_for(
         in text
     )
     Batch.objects.filter(pk=second.pk).update(pay={"currency": "EUR", "per_item": 0.5})
-    releasing.make_release(
+    creation.make_release(
         project=Project.objects.get(),
         name="v2",
         format="askew",
@@ -187,7 +187,7 @@ def test_changes_of_rates_cost_no_further_query(
     worked(world, batch, "ada", 60)
     project = Project.objects.get()
     with django_assert_max_num_queries(3):
-        paying.shares(project)
+        earnings.shares(project)
 
 
 # -- the pure part ----------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from annotation import uploads
-from annotation.journeys import importing
+from annotation.background import uploads
+from annotation.imports import example_import
 from annotation.models import Job
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tableqa.core.translation import shown
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer
@@ -98,7 +98,7 @@ def test_the_pages_of_a_refused_import_show_no_english_sentence(world: World, ma
     upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
     preview = reverse("import_preview", args=[world.project.slug, upload.public_id])
     page = mara.get(preview, **GERMAN).content.decode()
-    job = importing.start_import(
+    job = example_import.start_import(
         project=world.project, reader="own", questions=upload, tables=None, by=world.mara, now=NOON
     )
     refused = mara.get(reverse("job", args=[job.public_id]), **GERMAN).content.decode()

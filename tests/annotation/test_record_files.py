@@ -13,11 +13,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.access import Actor
-from annotation.journeys import assigning, perturbing
+from annotation.access.authorization import Actor
+from annotation.accounts import item_history
 from annotation.models import Batch, Event, Exclusion, Membership, Person, Release
-from annotation.people import stories
 from annotation.quality import gold
+from annotation.workflow import batches, perturbation_runs
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_mixing import perturbed_thrice
 from tests.annotation.test_release_page import labelled, released
@@ -81,8 +81,10 @@ class TestReleases:
         first = released(world, "1.0")
         perturbed_thrice(world)
         kinds = ["row", "row_shuffle"]
-        perturbing.perform(
-            perturbing.plan_run(project=world.project, kinds=kinds, seeds=[1], now=NOON + timedelta(days=1))
+        perturbation_runs.perform(
+            perturbation_runs.plan_run(
+                project=world.project, kinds=kinds, seeds=[1], now=NOON + timedelta(days=1)
+            )
         )
         second = released(world, "2.0")
         address = reverse("compare_releases", args=[second.public_id])
@@ -153,7 +155,7 @@ class TestTheLog:
         undecided = world.batch(size=1, name="Undecided")
         world.label(undecided, "ada", "extraction")
         waiting = undecided.items.get()
-        told = stories.of_item(item, stories.Names(Actor(world.mara), world.project))
+        told = item_history.of_item(item, item_history.Names(Actor(world.mara), world.project))
 
         rows = rows_of(world.mara, "item", item.public_id, "history")
 
@@ -204,7 +206,7 @@ def test_gold_answers_are_a_file_for_managers_who_do_not_annotate(world: World) 
     terms: dict[str, Any] = {"purpose": "qualification", "pass_percent": 50, "open": False, "name": "Test"}
     test = world.batch(only=[first.external_id], **terms)
     gold.mark(batch=test, example=first, data={"label": "extraction"}, by=world.mara, now=NOON)
-    assigning.open_batch(batch=test, by=world.mara, now=NOON)
+    batches.open_batch(batch=test, by=world.mara, now=NOON)
     world.label(test, "ada", "extraction")
 
     (row,) = rows_of(world.mara, "gold", test.public_id, "gold-answers")

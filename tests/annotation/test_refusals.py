@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
-from annotation.refusals import Refused, refuse
+from annotation.platform.refusals import Refused, refuse
 
 MEMBER = "{name} is not in {project}."
 GONE = "The batch was closed. Its annotations cannot be changed."

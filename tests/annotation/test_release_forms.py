@@ -12,11 +12,12 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.journeys import adjudicating, importing, perturbing, releasing
+from annotation.imports import example_import
 from annotation.models import Example, Outcome, Release, Try, Verdict
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.releases.part_three import PartThree
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files
+from annotation.releases.freb_tqa_parts import PartThree
+from annotation.workflow import adjudication, perturbation_runs
 from tableqa.readers import READERS
 from tableqa.writers import hub
 from tableqa.writers.freb_tqa import SIDES
@@ -29,7 +30,7 @@ STEM = "03_agg_com/tat_nonfactoid_dev_no_shuffle_"
 
 
 def release(world: World, out: Path, format: str) -> dict[str, Any]:
-    made = releasing.make_release(
+    made = creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out
     )
     release_files.verify(out)
@@ -42,8 +43,8 @@ def test_robut_is_written_as_arrays_with_each_original_once_and_its_folder_is_re
 ) -> None:
     world = make_world(tmp_path)
     perturbed_thrice(world)
-    run = perturbing.plan_run(project=world.project, kinds=["row", "column"], seeds=[1, 2], now=NOON)
-    perturbing.perform(run)
+    run = perturbation_runs.plan_run(project=world.project, kinds=["row", "column"], seeds=[1, 2], now=NOON)
+    perturbation_runs.perform(run)
     release(world, tmp_path / "robut", "robut")
     files = sorted((tmp_path / "robut").glob("wtq_dev_*.json"))
     held = {path.stem.rpartition("_")[2]: json.loads(path.read_text("utf-8")) for path in files}
@@ -117,7 +118,7 @@ def test_what_people_contradicted_is_not_imported_and_the_import_says_so(tmp_pat
     id = checked(world, "excluded", feeds_from=edited(world))
     checked(world, "excluded", only=["nu-1"])
     release(world, tmp_path / "askew", "askew")
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=world.project, reader="askew", path=tmp_path / "askew", name="again", now=LATER
     )
     assert done.report.left_out == (
@@ -145,7 +146,7 @@ def test_judgements_on_a_run_that_is_not_finished_are_refused_with_the_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = make_world(tmp_path)
-    monkeypatch.setattr(perturbing, "ROWS", 2)
+    monkeypatch.setattr(perturbation_runs, "ROWS", 2)
 
     def killed(done: int, total: int) -> None:
         if done == 2:
@@ -153,7 +154,7 @@ def test_judgements_on_a_run_that_is_not_finished_are_refused_with_the_way_out(
 
     asked: dict[str, Any] = {"project": world.project, "kinds": ["row_shuffle"], "seeds": [1], "now": NOON}
     with pytest.raises(KeyboardInterrupt):
-        perturbing.perform(perturbing.plan_run(**asked), progress=killed)
+        perturbation_runs.perform(perturbation_runs.plan_run(**asked), progress=killed)
     batch = world.batch("answer_check", of="automatic", overlap=1, size=1)
     assignment = world.take(batch, "ada")
     assert assignment is not None
@@ -162,7 +163,7 @@ def test_judgements_on_a_run_that_is_not_finished_are_refused_with_the_way_out(
         release(world, tmp_path / "early", "askew")
     assert refused.value.code == "run_unfinished"
     assert not Release.objects.exists()
-    perturbing.perform(perturbing.plan_run(**asked))
+    perturbation_runs.perform(perturbation_runs.plan_run(**asked))
     assert release(world, tmp_path / "later", "askew")["counts"]["annotations"] == 1
 
 
@@ -171,8 +172,10 @@ def test_the_page_of_an_example_tells_verdicts_waivers_contracts_and_who_decided
     tmp_path: Path, client: Client
 ) -> None:
     world = make_world(tmp_path)
-    adjudicating.resolve_batch(batch=edited(world), now=LATER)
-    perturbing.perform(perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[7], now=NOON))
+    adjudication.resolve_batch(batch=edited(world), now=LATER)
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[7], now=NOON)
+    )
     release(world, tmp_path / "v1", "askew")
     outcome = Outcome.objects.get(example__isnull=False)
     annotation = outcome.annotations.get()

@@ -12,11 +12,11 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.journeys import adjudicating, releasing
 from annotation.models import Batch, Outcome
-from annotation.refusals import Refused
-from annotation.releases import benchmark_files, release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import benchmark_files, creation, release_files
 from annotation.releases.release_files import Difference
+from annotation.workflow import adjudication
 from tableqa.core.canonical_json import digest
 from tests.annotation.cast import NOON, World, make_world
 
@@ -35,14 +35,14 @@ def stricter(tmp_path: Path) -> tuple[World, str]:
         for row, at, old, new in (("r0", 0, "170", "171"), ("r1", 1, "117", "118"))
     ]
     world.answer(assignment, {"unanswerable": False, "operations": cells, "answers": [], "reason": ""})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     settings = {**batch.settings, "contract": {"at_most": 1, "more_with_reason": False}}
     Batch.objects.filter(pk=batch.pk).update(settings=settings, settings_digest=digest(settings))
     return world, Outcome.objects.get().public_id
 
 
 def release(world: World, out: Path, **more: Any) -> dict[str, Any]:
-    made = releasing.make_release(
+    made = creation.make_release(
         project=world.project, name=out.name, format="freb_tqa", by=None, now=LATER, out=out, **more
     )
     return dict(made.manifest)

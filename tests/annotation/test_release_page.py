@@ -11,11 +11,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.journeys import adjudicating, annotating, assigning, perturbing, releasing
 from annotation.models import Annotation, Assignment, Person, Release
-from annotation.releases import comparison, methods
+from annotation.releases import creation, methods_appendix, release_comparison
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_diff import FileDiff, ReleaseDiff
+from annotation.workflow import adjudication, assignments, batches, perturbation_runs
 from tableqa.typesetting.documents import Paragraph
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_contradicted import checked, edited
@@ -44,12 +44,12 @@ def labelled(world: World, labels: list[str], name: str) -> None:
     batch = world.batch(size=1, name=name)
     for who, label in zip(("ada", "bo", "cy"), labels, strict=True):
         world.label(batch, who, label)
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def released(world: World, name: str, formats: list[str] | None = None) -> Release:
-    return releasing.make_release(
+    return creation.make_release(
         project=world.project, name=name, format=formats or ["askew"], by=world.rea, now=LATER
     )
 
@@ -113,7 +113,7 @@ def test_every_count_of_a_release_leads_to_what_it_counts(world: World) -> None:
         edit = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1979", "new": year}
         response = {"unanswerable": False, "operations": [edit], "answers": [year], "reason": ""}
         world.answer(assignment, response)
-    adjudicating.resolve_batch(batch=several, now=LATER)
+    adjudication.resolve_batch(batch=several, now=LATER)
     undecided = world.batch(size=2, overlap=2, name="Half")
     world.label(undecided, "ada", "extraction")
     release = released(world, "1.0")
@@ -145,13 +145,13 @@ def with_withdrawn_responses(world: World) -> tuple[Release, Release]:
     batch = world.batch(size=1, name="Types")
     for who, label in zip(("ada", "bo", "cy"), ("extraction", "reasoning", "neither"), strict=True):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     item = batch.items.get()
     of_cy = Annotation.objects.get(assignment__person=world.cy).public_id
-    adjudicating.send_back(item=item, by=world.ivo, choose=of_cy, note="Read it again.", now=LATER)
+    adjudication.send_back(item=item, by=world.ivo, choose=of_cy, note="Read it again.", now=LATER)
     world.label(world.batch(size=1, seed=2, overlap=2, name="More types"), "ada", "extraction")
     undone = world.label(world.batch(size=1, seed=3, overlap=2, name="Undone"), "bo", "extraction")
-    annotating.undo(annotation=undone, now=NOON)
+    assignments.undo(annotation=undone, now=NOON)
     first = released(world, "1.0")
     sent_back = item.assignments.get(state=Assignment.State.LEASED)
     world.answer(sent_back, {"label": "extraction"}, now=LATER)
@@ -179,14 +179,16 @@ def test_a_response_that_was_withdrawn_or_submitted_again_counts_at_most_once(wo
 def test_a_project_counts_the_responses_that_its_release_counts(world: World) -> None:
     _, release = with_withdrawn_responses(world)
 
-    now = releasing.study_now(project=world.project, pictures=set(), now=LATER)
+    now = creation.study_now(project=world.project, pictures=set(), now=LATER)
 
     of_release = release.manifest["counts"]
     names = ("responses", "respondents", "answered_items")
     assert [now.manifest.counts[name] for name in names] == [of_release[name] for name in names]
     sentence = "4 responses by 3 people on 2 items; 0 items accepted, 0 excluded."
-    for study in (now, releasing.study_of(release, pictures=set())):
-        assert sentence in [block.text for block in methods.blocks(study) if isinstance(block, Paragraph)]
+    for study in (now, creation.study_of(release, pictures=set())):
+        assert sentence in [
+            block.text for block in methods_appendix.blocks(study) if isinstance(block, Paragraph)
+        ]
 
 
 def numbers_of(release: Release) -> tuple[int, ...]:
@@ -203,7 +205,7 @@ def test_a_release_before_there_were_counts_of_responses_counts_revisions(world:
     assert "part=" not in page_of(world, first).partition("</dl>")[0]
     differing = words(compared(world, second))
     assert re.search(r"revisions 7 8 \+1 annotators 3 3 0 items with a revision 3 3 0", differing)
-    appendix = methods.blocks(releasing.study_of(first, pictures=set()))
+    appendix = methods_appendix.blocks(creation.study_of(first, pictures=set()))
     sentence = "7 revisions of responses by 3 people on 3 items; 0 items accepted, 0 excluded."
     assert sentence in [block.text for block in appendix if isinstance(block, Paragraph)]
 
@@ -293,7 +295,9 @@ def test_an_id_of_a_changed_record_lists_items_or_is_no_link(world: World, forma
     released(world, "1.0", [format])
     perturbed_thrice(world)
     kinds = ["row", "row_shuffle"]
-    perturbing.perform(perturbing.plan_run(project=world.project, kinds=kinds, seeds=[1], now=LATER))
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(project=world.project, kinds=kinds, seeds=[1], now=LATER)
+    )
 
     page = compared(world, released(world, "2.0", [format]))
 
@@ -344,7 +348,7 @@ def test_files_of_a_format_that_one_release_has_are_not_changes(world: World) ->
 def test_releases_with_too_many_changes_name_the_command(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparison, "MOST_RECORDS", 1)
+    monkeypatch.setattr(release_comparison, "MOST_RECORDS", 1)
     labelled(world, ["reasoning", "reasoning", "extraction"], "Types")
     released(world, "1.0")
     labelled(world, ["extraction", "extraction", "extraction"], "More types")
@@ -355,7 +359,7 @@ def test_releases_with_too_many_changes_name_the_command(
 def test_a_file_lists_its_first_ids_and_says_how_many_more() -> None:
     ids = tuple(str(number) for number in range(60))
 
-    [file], [] = comparison.files(
+    [file], [] = release_comparison.files(
         ReleaseDiff((), (FileDiff("question_type.jsonl", ids, (), ("a",)),)), {"askew"}
     )
 

@@ -12,8 +12,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.journeys import adjudicating, assigning, releasing
 from annotation.models import Batch, Person, Release
+from annotation.releases import creation
+from annotation.workflow import adjudication, batches
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_explorer_links import links, said
 
@@ -35,8 +36,8 @@ def edited(world: World) -> Batch:
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r1", "column": "c2", "at": [1, 2], "old": "117", "new": "118"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -45,8 +46,8 @@ def answered_blind(world: World, feeding: Batch) -> Batch:
     assignment = world.take(batch, "bo")
     assert assignment is not None
     world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     return batch
 
 
@@ -105,8 +106,8 @@ def test_the_page_sums_the_gaps_of_all_batches(world: World) -> None:
             who,
             label,
         )
-    assigning.close_batch(batch=Batch.objects.get(name="Split"), by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=Batch.objects.get(name="Split"), now=NOON)
+    batches.close_batch(batch=Batch.objects.get(name="Split"), by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=Batch.objects.get(name="Split"), now=NOON)
 
     lines = summary(client_of(world.rea).get(RELEASES).content.decode())
 
@@ -171,7 +172,7 @@ def test_decisions_that_later_batches_wait_for_lead_to_their_items(world: World)
 
 
 def released(world: World) -> Release:
-    return releasing.make_release(
+    return creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=timezone.now()
     )
 
@@ -199,7 +200,7 @@ def test_a_release_says_how_many_of_its_edits_nobody_answered_blind(world: World
     assignment = world.take(Batch.objects.get(name="Check"), "bo")
     assert assignment is not None
     world.answer(assignment, {"answers": ["1995"], "unanswerable": False})
-    adjudicating.resolve_batch(batch=Batch.objects.get(name="Check"), now=timezone.now())
+    adjudication.resolve_batch(batch=Batch.objects.get(name="Check"), now=timezone.now())
 
     assert lacking(rea, release) == expected, "later work changes no release"
 
@@ -227,15 +228,15 @@ def test_who_may_not_release_and_who_annotates_see_no_preflight(world: World) ->
 
 
 def test_a_project_that_lacks_nothing_says_so(world: World) -> None:
-    from annotation.money import statements
+    from annotation.payments import data_statement
 
-    world.project.statement = {one.name: "said" for one in statements.ASKED}
+    world.project.statement = {one.name: "said" for one in data_statement.ASKED}
     world.project.save()
     batch = world.batch(size=1)
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
     page = client_of(world.rea).get(RELEASES).content.decode()
 
@@ -269,6 +270,6 @@ def test_batches_that_were_never_opened_are_unfinished_on_the_page_of_a_release(
     expected = "Check : not opened, 1 item Edits 2 : not opened, 2 items Check 2 : not opened, 0 items"
     assert expected in lacking(rea, release)
 
-    assigning.open_batch(batch=edits, by=world.mara, now=timezone.now())
+    batches.open_batch(batch=edits, by=world.mara, now=timezone.now())
 
     assert expected in lacking(rea, release), "what is opened later changes no release"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotation.journeys import adjudicating, releasing
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication
 from tableqa.core.release_rules import RULES, under
 from tests.annotation.cast import World
 from tests.annotation.older_rules import made_by_rules
@@ -44,9 +44,9 @@ def test_records_of_either_rules_verify(
         batch = batch_of(world, define(world, **FOLLOW_UPS), size=1)
         for who, data in {"ada": LOW, "bo": LOW, "cy": HIGH}.items():
             say(world, batch, who, data)
-        adjudicating.resolve_due(now=LATER)
+        adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     assert release_files.read_manifest(out)["rules"] == RULES
     made_by_rules(out, released_under)
 
@@ -65,9 +65,9 @@ def test_a_decision_that_follows_from_no_rules_is_a_difference(world: World, tmp
     batch = batch_of(world, define(world, **FOLLOW_UPS), size=1)
     for who in ("ada", "bo", "cy"):
         say(world, batch, who, LOW)
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     lines = (out / "decisions.jsonl").read_text("utf-8")
     assert '"score":3' in lines
     (out / "decisions.jsonl").write_text(lines.replace('"score":3', '"score":4'), "utf-8")

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from django.db import connection, transaction
 
-from annotation import bulk, events
-from annotation.journeys import releasing
+from annotation.access import audit_log
 from annotation.models import Assignment, Batch, Event, Release
-from annotation.refusals import Refused
+from annotation.platform import bulk_rows
+from annotation.platform.refusals import Refused
+from annotation.releases import creation
 from tests.annotation.cast import NOON, World, make_world
 
 LATER = NOON + timedelta(minutes=5)
@@ -68,13 +69,13 @@ def writing(world: World, assignment: Assignment) -> Iterator[Writer]:
 
 
 def plan(world: World) -> Release:
-    return releasing.plan_release(
+    return creation.plan_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=LATER, allow_simulated=False
     )
 
 
 def labels(release: Release) -> int:
-    lines = (releasing.folder(release) / "annotations.jsonl").read_text().splitlines()
+    lines = (creation.folder(release) / "annotations.jsonl").read_text().splitlines()
     return len([json.loads(line) for line in lines])
 
 
@@ -105,11 +106,11 @@ def test_a_release_holds_what_was_being_written_when_it_began(
     def sleep(seconds: float) -> None:
         waits.set()
 
-    monkeypatch.setattr("annotation.events.time.sleep", sleep)
+    monkeypatch.setattr("annotation.access.audit_log.time.sleep", sleep)
 
     def write(release: Release) -> None:
         try:
-            releasing.write_release(release)
+            creation.write_release(release)
         finally:
             connection.close()
 
@@ -138,7 +139,7 @@ def test_whoever_draws_keys_of_the_log_ahead_is_waited_for(world: World) -> None
     def draw() -> None:
         try:
             with transaction.atomic():
-                bulk.keys(Event, 1)
+                bulk_rows.keys(Event, 1)
                 drawn.set()
                 go_on.wait(SECONDS)
         finally:
@@ -147,10 +148,10 @@ def test_whoever_draws_keys_of_the_log_ahead_is_waited_for(world: World) -> None
     thread = threading.Thread(target=draw)
     thread.start()
     assert drawn.wait(SECONDS)
-    assert len(events.current_writers()) == 1
+    assert len(audit_log.current_writers()) == 1
     go_on.set()
     thread.join(SECONDS)
-    assert events.current_writers() == []
+    assert audit_log.current_writers() == []
 
 
 @only_postgresql
@@ -159,13 +160,13 @@ def test_a_transaction_that_does_not_end_is_a_refusal_in_words(
 ) -> None:
     batch = world.batch(size=1)
     taken = take(world, batch, "ada")
-    monkeypatch.setattr(events, "MAX_WAIT", 0.05)
+    monkeypatch.setattr(audit_log, "MAX_WAIT", 0.05)
     with writing(world, taken), pytest.raises(Refused, match="writing to the event log"):
-        events.wait_for_writers()
+        audit_log.wait_for_writers()
 
 
 def test_where_nobody_writes_nobody_is_waited_for(world: World) -> None:
-    assert events.wait_for_writers() is False
+    assert audit_log.wait_for_writers() is False
     world.label(world.batch(size=1), "ada", "extraction")
     release = plan(world)
-    assert labels(releasing.write_release(release)) == 1
+    assert labels(creation.write_release(release)) == 1

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from annotation.journeys import adjudicating, releasing
 from annotation.models import Job, Person, Release
-from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Difference
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World
 
 # What a release is made of comes from the database, and runs on both. What is found in files does not depend on one.
@@ -39,9 +39,9 @@ def released(world: World, tmp_path: Path) -> Path:
     assert assignment is not None
     cell = {"op": "set_cell", "row": "r3", "column": "c2", "at": [3, 2], "old": "124", "new": "125"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER, out=out
     )
     return out
@@ -234,7 +234,7 @@ def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
     world: World, released: Path
 ) -> None:
     def again() -> Release:
-        return releasing.make_release(
+        return creation.make_release(
             project=world.project, name="v1", format="freb_tqa", by=world.rea, now=LATER
         )
 
@@ -251,18 +251,18 @@ def test_the_same_name_for_the_same_data_is_fine_and_for_other_data_refused(
 def test_a_request_whose_answer_was_lost_gets_the_first_release_though_people_went_on(world: World) -> None:
     options: dict[str, Any] = {"project": world.project, "by": world.rea, "name": "v2", "format": "askew"}
     world.label(world.batch("question_type", size=1), "ada", "extraction")
-    first = releasing.start_release(now=LATER, request="k1", **options)
+    first = creation.start_release(now=LATER, request="k1", **options)
     for is_ready in (False, True):
         if is_ready:
-            releasing.write_release(first)
+            creation.write_release(first)
         world.label(world.batch("question_type", size=1), "ada", "extraction")
-        assert releasing.start_release(now=LATER, request="k1", **options) == first
+        assert creation.start_release(now=LATER, request="k1", **options) == first
     assert Job.objects.filter(kind="release").count() == 1
 
-    other = releasing.start_release(now=LATER, request="k1", **{**options, "name": "v3"})
+    other = creation.start_release(now=LATER, request="k1", **{**options, "name": "v3"})
     assert other != first
     with pytest.raises(Refused):
-        releasing.start_release(now=LATER, request="k2", **options)
+        creation.start_release(now=LATER, request="k2", **options)
 
 
 @both
@@ -278,7 +278,7 @@ def test_a_name_with_other_contents_is_refused_before_a_job_is_queued(
         changed = {}
 
     with pytest.raises(Refused) as refused:
-        releasing.start_release(project=world.project, by=world.rea, now=LATER, **same | changed)
+        creation.start_release(project=world.project, by=world.rea, now=LATER, **same | changed)
 
     assert refused.value.code == "name_taken"
     assert Release.objects.count() == 1
@@ -291,8 +291,8 @@ def test_simulated_people_are_refused_unless_allowed(world: World) -> None:
     world.label(batch, "ada", "extraction")
     Person.objects.filter(pk=world.ada.pk).update(is_simulated=True)
     with pytest.raises(Refused, match="--allow-simulated"):
-        releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON)
-    release = releasing.make_release(
+        creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON)
+    release = creation.make_release(
         project=world.project, name="v1", format="askew", by=None, now=NOON, allow_simulated=True
     )
     assert release.manifest["counts"]["simulated_annotators"] == 1
@@ -308,7 +308,7 @@ def test_no_name_of_a_person_is_in_a_release(world: World, released: Path) -> No
 
 def test_a_folder_that_is_not_empty_is_left_alone(world: World, released: Path) -> None:
     with pytest.raises(Refused, match="not an empty folder"):
-        releasing.make_release(
+        creation.make_release(
             project=world.project, name="v2", format="askew", by=None, now=LATER, out=released
         )
     assert not Release.objects.filter(name="v2").exists()
@@ -358,7 +358,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_registered(
     world: World, released: Path
 ) -> None:
     with pytest.raises(Refused, match="cannot be created"):
-        releasing.make_release(
+        creation.make_release(
             project=world.project,
             name="v2",
             format="askew",

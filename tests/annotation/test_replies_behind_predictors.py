@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from annotation.evaluation import evaluating
-from annotation.help import asking, model_accuracy, predicting
+from annotation.assistance import model_accuracy, model_in_the_loop, model_queries
 from annotation.models import Batch, Job, ModelAnswer, Try
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.releases.model_evaluation import queries
 from predictor.client import PATIENT, Unanswered, connect
 from predictor.protocol import PredictRequest
 from tableqa.scoring.predictions import EvaluationError
@@ -71,16 +71,16 @@ def test_a_job_of_the_loop_stops_after_repeated_unusable_replies(
         assert assignment is not None
         world.answer(assignment, REWORDED)
     put_in_mood(llm, mood)
-    job = predicting.start(batch=batch, now=NOON)
+    job = model_in_the_loop.start(batch=batch, now=NOON)
     assert job is not None
-    filled = predicting.fill_all(batch=batch, now=NOON)
+    filled = model_in_the_loop.fill_all(batch=batch, now=NOON)
     assert (filled.asked, filled.left, list(filled.stopped)) == (2, 2, ["qwen"])
     assert filled.stopped["qwen"]
     assert Job.objects.filter(kind="predictions").count() == 1
 
 
 def test_an_evaluation_stops_and_keeps_the_states(entry: dict[str, Any], llm: Endpoint) -> None:
-    ask = evaluating.model_of({"qwen": {**entry, "stop_after": 3}}, "qwen")
+    ask = queries.model_of({"qwen": {**entry, "stop_after": 3}}, "qwen")
     put_in_mood(llm, "declines")
     assert [ask(EXAMPLE)["state"] for _ in range(3)] == ["declined"] * 3
     with pytest.raises(EvaluationError, match="3 unusable replies in a row"):
@@ -91,7 +91,7 @@ def test_an_evaluation_stops_and_keeps_the_states(entry: dict[str, Any], llm: En
 def test_rejected_parameters_end_an_evaluation_at_once(entry: dict[str, Any], llm: Endpoint) -> None:
     llm.flavour = "openai_reasoning"
     with pytest.raises(EvaluationError, match="max_tokens"):
-        evaluating.model_of({"qwen": entry}, "qwen")(EXAMPLE)
+        queries.model_of({"qwen": entry}, "qwen")(EXAMPLE)
     assert len(llm.requests) == 1
 
 
@@ -102,7 +102,7 @@ def test_questions_and_accuracy_stop_and_count_the_states(
     settings.PREDICTORS = {"qwen": {**entry, "stop_after": 2, "in_flight": 1}}
     put_in_mood(llm, mood)
     with pytest.raises(Refused, match="2 unusable replies in a row"):
-        asking.ask_model(sources=[world.source], predictor="qwen", purpose="cells", now=lambda: NOON)
+        model_queries.ask_model(sources=[world.source], predictor="qwen", purpose="cells", now=lambda: NOON)
     assert [answer.data["states"] for answer in ModelAnswer.objects.all()] == [[STATES[mood]]] * 2
     batch = world.batch("question_paraphrase", variant="word")
     keys = list(batch.items.values_list("example_id", flat=True))

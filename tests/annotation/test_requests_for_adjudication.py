@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from annotation import doctor
-from annotation.access import Actor
-from annotation.explorer import acting, querysets
-from annotation.journeys import adjudicating, annotating, assigning, changing
+from annotation.access.authorization import Actor
+from annotation.accounts import erasure
+from annotation.explorer import item_actions, querysets
+from annotation.management import doctor
 from annotation.models import Adjudication, Annotation, Batch, Decision, Item
-from annotation.people import erasing
+from annotation.workflow import adjudication, assignments, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
 
 SOON, LATER = NOON + timedelta(minutes=2), NOON + timedelta(hours=1)
@@ -31,14 +31,14 @@ def requested(world: World, who: str = "mara", **more: Any) -> Batch:
     for each in ("ada", "bo"):
         world.label(batch, each, "extraction")
     reader = querysets.reader(Actor(world.people[who]), world.project)
-    done = acting.act(reader, "adjudicate", [batch.items.get().pk], note=REASON, now=NOON)
+    done = item_actions.act(reader, "adjudicate", [batch.items.get().pk], note=REASON, now=NOON)
     assert done.number == 1
     return batch
 
 
 def take_back(world: World, batch: Batch, who: str = "ada") -> None:
     annotation = Annotation.objects.filter(assignment__batch=batch, assignment__person=world.people[who])
-    annotating.undo(annotation=annotation.latest("revision"), now=SOON)
+    assignments.undo(annotation=annotation.latest("revision"), now=SOON)
 
 
 def require_waiting(world: World, batch: Batch) -> None:
@@ -54,7 +54,7 @@ def test_it_survives_that_an_author_takes_a_response_back_and_submits_again(worl
     assert not Adjudication.objects.exists(), "nobody adjudicates what somebody works on"
 
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     require_waiting(world, batch)
     assert not Decision.objects.exists()
@@ -64,11 +64,11 @@ def test_it_survives_two_authors_and_a_larger_overlap(world: World) -> None:
     batch = requested(world)
     for who in ("ada", "bo"):
         take_back(world, batch, who)
-    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
+    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
 
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     require_waiting(world, batch)
 
@@ -76,21 +76,21 @@ def test_it_survives_two_authors_and_a_larger_overlap(world: World) -> None:
 def test_it_survives_that_the_overlap_is_raised(world: World) -> None:
     batch = requested(world)
 
-    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
+    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
     assert not Adjudication.objects.exists()
     world.label(batch, "cy", "extraction")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     require_waiting(world, batch)
 
 
 def test_it_survives_that_the_batch_closes_before_all_responses_are_there(world: World) -> None:
     batch = requested(world)
-    changing.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
+    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
     batch.refresh_from_db()
 
-    assigning.close_batch(batch=batch, by=world.mara, now=SOON)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=SOON)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     require_waiting(world, batch)
 
@@ -99,22 +99,22 @@ def test_it_waits_again_where_it_was_after_an_adjudicator_undoes_their_decision(
     batch = requested(world)
     take_back(world, batch)
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     item = batch.items.get()
-    adjudicating.decide(item=item, by=world.ivo, choose=["A"], now=LATER)
+    adjudication.decide(item=item, by=world.ivo, choose=["A"], now=LATER)
 
-    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    adjudication.undo(item=item, by=world.ivo, now=LATER)
 
     require_waiting(world, batch)
 
 
 def test_an_adjudicator_who_sends_a_response_back_has_looked(world: World) -> None:
     batch = requested(world)
-    adjudicating.send_back(item=batch.items.get(), by=world.ivo, choose="A", note="Read it again", now=SOON)
+    adjudication.send_back(item=batch.items.get(), by=world.ivo, choose="A", note="Read it again", now=SOON)
     back = batch.assignments.get(state="leased").person.name.lower()
 
     world.label(batch, back, "extraction")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     assert Decision.objects.filter(item__batch=batch).exists()
 
@@ -123,12 +123,12 @@ def test_what_a_rule_asked_is_asked_of_the_rule_again(world: World) -> None:
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_due(now=SOON)
+    adjudication.resolve_due(now=SOON)
     assert Adjudication.objects.exists()
     take_back(world, batch)
 
     world.label(batch, "ada", "reasoning")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     assert Decision.objects.filter(item__batch=batch).exists()
 
@@ -138,11 +138,11 @@ def test_a_name_in_a_reason_that_waits_goes_when_its_person_is_erased(world: Wor
     for each in ("ada", "bo"):
         world.label(batch, each, "extraction")
     item = batch.items.select_related("batch", "example__stored_table").get()
-    adjudicating.ask_adjudicator(item=item, by=world.mara, reason="Bo guessed", before="complete", now=NOON)
+    adjudication.ask_adjudicator(item=item, by=world.mara, reason="Bo guessed", before="complete", now=NOON)
     take_back(world, batch)
-    erasing.erase(person=world.bo, by=world.bo, now=SOON)
+    erasure.erase(person=world.bo, by=world.bo, now=SOON)
 
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
 
     assert "Bo" not in Adjudication.objects.get().reason

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from annotation import demo_world
-from annotation.journeys import adjudicating, setting_up
+from annotation.management import demo_world
 from annotation.models import Project
-from annotation.releases import comparison, release_diff
+from annotation.releases import release_comparison, release_diff
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import read_manifest
-from annotation.studying import standing
+from annotation.study_file import current_state
+from annotation.workflow import adjudication, projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import released, restore
 
@@ -25,7 +25,7 @@ def labelled(world: World) -> None:
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": label})
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
 
 def pay(folder: Path) -> list[str]:
@@ -34,23 +34,21 @@ def pay(folder: Path) -> list[str]:
 
 
 def test_the_statement_of_a_restored_project_has_the_pay_of_the_release(world: World, tmp_path: Path) -> None:
-    setting_up.change_terms(project=world.project, pay=PAY, caps={}, by=world.mara, now=NOON)
+    projects.change_terms(project=world.project, pay=PAY, caps={}, by=world.mara, now=NOON)
     world.project.refresh_from_db()
     labelled(world)
     before = released(world.project, tmp_path / "before")
     assert pay(before) == ["14.50 EUR an hour"]
 
     project = restore(before).project
-    setting_up.change_statement(
-        project=project, statement={"recruitment": "By mail."}, by=world.mara, now=NOON
-    )
+    projects.change_statement(project=project, statement={"recruitment": "By mail."}, by=world.mara, now=NOON)
     after = released(Project.objects.get(pk=project.pk), tmp_path / "after")
     again = Project.objects.get(pk=restore(after, "again").project.pk)
 
     assert pay(after) == pay(released(again, tmp_path / "again")) == pay(before)
     text = (after / "DATA_STATEMENT.md").read_text("utf-8")
     assert "Paid: 14.50 EUR an hour." in text
-    assert standing.of_project(again, now=NOON).study.statement == {"recruitment": "By mail."}
+    assert current_state.of_project(again, now=NOON).study.statement == {"recruitment": "By mail."}
 
 
 def test_a_copy_beside_its_original_matches_it_by_names_and_content(world: World, tmp_path: Path) -> None:
@@ -63,7 +61,7 @@ def test_a_copy_beside_its_original_matches_it_by_names_and_content(world: World
     assert found.manifest == ("project: films -> restored",)
     assert [file.name for file in found.files] == ["DATA_STATEMENT.md"]  # which names the project
     manifests = [Manifest.of(read_manifest(folder)) for folder in (before, after)]
-    pairs = comparison.agreement(*manifests)
+    pairs = release_comparison.agreement(*manifests)
     assert pairs
     assert all(pair.before and pair.is_equal for pair in pairs)
 

@@ -13,8 +13,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from annotation import access, demo_world, doctor, jobs
-from annotation.journeys import adjudicating, perturbing, releasing, restoring, setting_up
+from annotation.access import authorization
+from annotation.background import jobs
+from annotation.management import demo_world, doctor
 from annotation.models import (
     Annotation,
     Batch,
@@ -27,9 +28,10 @@ from annotation.models import (
     Source,
     TaskTypeDefinition,
 )
-from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files, restoration
 from annotation.releases.manifest import Manifest
+from annotation.workflow import adjudication, perturbation_runs, projects
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.older_rules import made_by_rules
 from tests.annotation.test_defining import EASY, HARD, batch_of, define, say
@@ -48,18 +50,18 @@ elsewhere = undone
 
 def released(project: Project, out: Path, **options: Any) -> Path:
     options = {"name": "v1", "format": "askew", "by": None, "allow_simulated": True, **options}
-    releasing.make_release(project=project, now=LATER, out=out, **options)
+    creation.make_release(project=project, now=LATER, out=out, **options)
     return out
 
 
 def empty_project(slug: str = "restored") -> Project:
     manager = Person.objects.create_person("Mara Lind", f"{slug}@example.org")
-    return setting_up.create_project(slug=slug, name="Restored", manager=manager, now=LATER)
+    return projects.create_project(slug=slug, name="Restored", manager=manager, now=LATER)
 
 
-def restore(folder: Path, slug: str = "restored") -> restoring.Restored:
+def restore(folder: Path, slug: str = "restored") -> restoration.Restored:
     project = empty_project(slug)
-    return restoring.restore(project=project, folder=folder, by=None, now=LATER + timedelta(days=1))
+    return restoration.restore(project=project, folder=folder, by=None, now=LATER + timedelta(days=1))
 
 
 def differing_files(one: Path, other: Path) -> set[str]:
@@ -126,10 +128,10 @@ def test_a_project_with_mixes_and_automatic_perturbations_comes_back(db: None, t
         (tmp_path / "world").mkdir()
         world = make_world(tmp_path / "world")
         perturbed_thrice(world)
-        run = perturbing.plan_run(
+        run = perturbation_runs.plan_run(
             project=world.project, kinds=["row_shuffle", "mask_cell"], seeds=[1, 2], now=NOON
         )
-        perturbing.perform(run)
+        perturbation_runs.perform(run)
         before = released(world.project, tmp_path / "before", mix=7)
     restored = restore(before)
     require_the_same(before, released(restored.project, tmp_path / "after", mix=7))
@@ -160,15 +162,16 @@ def test_withdrawn_and_sent_back_responses_come_back(db: None, tmp_path: Path) -
         for who, label in (("ada", "extraction"), ("bo", "reasoning")):
             while (assignment := world.take(batch, who)) is not None:
                 world.answer(assignment, {"label": label})
-        adjudicating.resolve_batch(batch=batch, now=LATER)
-        rewritten, left, decided, *_ = adjudicating.waiting(batch)
+        adjudication.resolve_batch(batch=batch, now=LATER)
+        rewritten, left, decided, *_ = adjudication.waiting(batch)
         for item in (rewritten, left):
-            adjudicating.send_back(item=item, by=world.ivo, choose="A", note="Read again.", now=LATER)
+            adjudication.send_back(item=item, by=world.ivo, choose="A", note="Read again.", now=LATER)
         assignment = rewritten.assignments.get(state="leased")
         world.answer(
-            access.assignment(access.Actor(assignment.person), assignment.public_id), {"label": "neither"}
+            authorization.assignment(authorization.Actor(assignment.person), assignment.public_id),
+            {"label": "neither"},
         )
-        adjudicating.decide(item=decided, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
+        adjudication.decide(item=decided, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
         before = released(world.project, tmp_path / "before")
     flags = [record.get("sent_back") for record in release_files.records(before / "annotations.jsonl")]
     assert any(flags)
@@ -202,7 +205,7 @@ def test_a_changed_release_is_refused_and_nothing_is_written(db: None, tmp_path:
 
 def test_a_project_with_data_is_left_alone(world: World) -> None:
     with pytest.raises(Refused, match=r"empty project"):
-        restoring.restore(project=world.project, folder=OLD, by=None, now=LATER)
+        restoration.restore(project=world.project, folder=OLD, by=None, now=LATER)
 
 
 def test_a_command_restores_a_zip_file(db: None, tmp_path: Path, capsys: Any) -> None:
@@ -267,7 +270,7 @@ def test_a_task_type_of_the_project_comes_back_with_its_batch(db: None, tmp_path
         for who, data in {"ada": HARD, "bo": HARD, "cy": EASY}.items():
             for _ in range(3):
                 say(world, batch, who, data)
-        adjudicating.resolve_due(now=LATER)
+        adjudication.resolve_due(now=LATER)
         before = released(world.project, tmp_path / "before")
     restored = restore(before)
     require_the_same(before, released(restored.project, tmp_path / "after"))

@@ -15,12 +15,12 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from annotation import access, jobs, written_pages
-from annotation.journeys import restoring
+from annotation.access import authorization
+from annotation.access.roles import Permission
+from annotation.background import jobs, staged_pages
 from annotation.models import Annotation, Batch, Job, Project, Source
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.roles import Permission
+from annotation.platform.refusals import Refused
+from annotation.releases import release_files, restoration
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import OLD, empty_project
 from tests.annotation.test_restoring_uploads import archive, empty, kept, mara
@@ -45,26 +45,28 @@ def rows() -> dict[str, int]:
 
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written_pages, "ROWS", 4)
-    monkeypatch.setattr(written_pages, "CLEARING", math.inf)
+    monkeypatch.setattr(staged_pages, "ROWS", 4)
+    monkeypatch.setattr(staged_pages, "CLEARING", math.inf)
 
 
 @pytest.fixture
 def restore(empty: Project, world: World, archive: Path) -> Job:
-    return restoring.start_restore(project=empty, upload=kept(empty, archive, world), by=world.mara, now=NOON)
+    return restoration.start_restore(
+        project=empty, upload=kept(empty, archive, world), by=world.mara, now=NOON
+    )
 
 
 def pages_until(number: int, act: Any) -> Any:
     """Let `act` happen before so many pages were written."""
     begun = iter(range(number))
-    renew = written_pages.HiddenPages.renew
+    renew = staged_pages.HiddenPages.renew
 
-    def counted(self: written_pages.HiddenPages) -> None:
+    def counted(self: staged_pages.HiddenPages) -> None:
         if next(begun, None) is None:
             act()
         renew(self)
 
-    return patch.object(written_pages.HiddenPages, "renew", counted)
+    return patch.object(staged_pages.HiddenPages, "renew", counted)
 
 
 def number_of_pages(job: Job) -> int:
@@ -76,7 +78,7 @@ def number_of_pages(job: Job) -> int:
         count += 1
 
     keep_file = patch.dict(jobs.AFTERWARDS, {"restore": lambda job: None})
-    with undone(), keep_file, patch.object(written_pages.HiddenPages, "renew", counting):
+    with undone(), keep_file, patch.object(staged_pages.HiddenPages, "renew", counting):
         jobs.run(job.pk)
     return count
 
@@ -95,7 +97,7 @@ def test_a_killed_restore_is_seen_by_nobody_and_then_cleared(
 
     with (
         pages_until(int(pages * share), kill),
-        patch.object(written_pages.HiddenPages, "abandon"),
+        patch.object(staged_pages.HiddenPages, "abandon"),
         pytest.raises(Killed),
     ):
         jobs.run(restore.pk)
@@ -104,16 +106,16 @@ def test_a_killed_restore_is_seen_by_nobody_and_then_cleared(
     client.force_login(world.mara)
     assert client.get("/projects/empty/").status_code == 404
     assert client.get(f"/jobs/{restore.public_id}/").status_code == 200
-    assert empty not in access.projects(access.Actor(world.mara))
-    assert empty.pk not in access.where(access.Actor(world.mara), Permission.IMPORT)
+    assert empty not in authorization.projects(authorization.Actor(world.mara))
+    assert empty.pk not in authorization.where(authorization.Actor(world.mara), Permission.IMPORT)
     assert not Source.objects.ready().filter(project=empty).exists()
     assert not Batch.objects.filter(project=empty, opened_at__isnull=False).exists()
     jobs.cancel(restore)
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
     assert rows() != before  # its process may live
 
     Project.objects.filter(pk=empty.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
 
     assert rows() == before
     assert client.get("/projects/empty/").status_code == 200
@@ -125,7 +127,7 @@ def test_a_restore_whose_worker_was_killed_is_done_anew(restore: Job, empty: Pro
     def kill() -> None:
         raise Killed
 
-    with pages_until(30, kill), patch.object(written_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with pages_until(30, kill), patch.object(staged_pages.HiddenPages, "abandon"), pytest.raises(Killed):
         jobs.run(restore.pk)
     assert jobs.reap(now=jobs.clock() + 2 * jobs.LOST_AFTER) == 1
 
@@ -161,7 +163,7 @@ def test_a_restore_that_the_database_refuses_leaves_nothing(db: None, tmp_path: 
     lines[-1] = json.dumps({**json.loads(lines[-1]), "revision": -1})
     path.write_text("\n".join(lines) + "\n", "utf-8")
     with patch.object(release_files, "verify"), pytest.raises(Refused, match="does not verify"):
-        restoring.restore(project=project, folder=folder, by=None, now=NOON)
+        restoration.restore(project=project, folder=folder, by=None, now=NOON)
 
     assert rows() == before
 
@@ -224,7 +226,7 @@ def test_a_hostile_release_is_refused_with_its_reason(
         for name, content in members.items():
             file.writestr(name, content)
     before, upload = rows(), kept(empty, path, world)
-    job = restoring.start_restore(project=empty, upload=upload, by=world.mara, now=NOON)
+    job = restoration.start_restore(project=empty, upload=upload, by=world.mara, now=NOON)
 
     assert jobs.run(job.pk) == Job.State.FAILED
 
@@ -239,7 +241,7 @@ def test_a_record_that_takes_too_much_memory_ends_its_process_alone(
 ) -> None:
     settings.IMPORT_MEMORY = 40  # less than Python and its libraries take
     path = Path(shutil.make_archive(str(tmp_path / "big"), "zip", OLD))
-    job = restoring.start_restore(project=empty, upload=kept(empty, path, world), by=world.mara, now=NOON)
+    job = restoration.start_restore(project=empty, upload=kept(empty, path, world), by=world.mara, now=NOON)
 
     jobs.run(job.pk)
 
@@ -251,7 +253,7 @@ def test_a_record_that_takes_too_much_memory_ends_its_process_alone(
 def test_two_restores_of_a_project_do_not_mix(
     restore: Job, empty: Project, world: World, archive: Path
 ) -> None:
-    second = restoring.start_restore(
+    second = restoration.start_restore(
         project=empty, upload=kept(empty, archive, world), by=world.mara, now=NOON
     )
 
@@ -274,15 +276,15 @@ def test_what_a_killed_restore_left_is_cleared_some_at_a_time(
         raise Killed
 
     before = rows()
-    with pages_until(30, kill), patch.object(written_pages.HiddenPages, "abandon"), pytest.raises(Killed):
+    with pages_until(30, kill), patch.object(staged_pages.HiddenPages, "abandon"), pytest.raises(Killed):
         jobs.run(restore.pk)
     jobs.cancel(restore)
     Project.objects.filter(pk=empty.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
-    monkeypatch.setattr(written_pages, "CLEARING", 0)  # a page at a time
+    monkeypatch.setattr(staged_pages, "CLEARING", 0)  # a page at a time
 
     rounds = 0
     while Project.objects.filter(restoring_at__isnull=False).exists():
-        written_pages.clear_abandoned()
+        staged_pages.clear_abandoned()
         rounds += 1
         assert rounds < 200
 

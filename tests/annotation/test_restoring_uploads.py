@@ -11,9 +11,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation import jobs, uploads
-from annotation.journeys import restoring, setting_up
+from annotation.background import jobs, uploads
 from annotation.models import Annotation, Job, Project, Source, Upload
+from annotation.releases import restoration
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import importer, read_previews
 from tests.annotation.test_defining import EASY, batch_of, define, say
@@ -26,7 +27,7 @@ API = "/api/projects/empty/restore/"
 
 @pytest.fixture
 def empty(world: World) -> Project:
-    return setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+    return projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
 
 
 @pytest.fixture
@@ -111,7 +112,9 @@ def test_the_import_page_restores_it(mara: Client, world: World, empty: Project,
 def test_a_restore_whose_worker_was_lost_after_its_work_ends_as_done(
     mara: Client, world: World, empty: Project, archive: Path
 ) -> None:
-    job = restoring.start_restore(project=empty, upload=kept(empty, archive, world), by=world.mara, now=NOON)
+    job = restoration.start_restore(
+        project=empty, upload=kept(empty, archive, world), by=world.mara, now=NOON
+    )
     with patch.object(jobs, "_end", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         jobs.run(job.pk)
     job.refresh_from_db()

@@ -13,15 +13,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils.dateparse import parse_datetime
 
-from annotation import jobs
-from annotation.help import model_accuracy, predicting
-from annotation.journeys import adjudicating, assigning, releasing
+from annotation.assistance import model_accuracy, model_in_the_loop
+from annotation.background import jobs
 from annotation.models import Batch, Job, ModelAnswer
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.studying import applying, planning, standing, writing
-from annotation.studying.study import parse
-from annotation.studying.yaml_file import StudyError
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, release_files
+from annotation.study_file import apply, current_state, plan, project_export
+from annotation.study_file.schema import parse
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import adjudication, batches
 from predictor import client
 from predictor.protocol import Prediction, PredictRequest
 from tasks.contract import task_type
@@ -76,7 +76,7 @@ def planned(world: World, **more: Any) -> Batch:
 
 
 def drawn(batch: Batch) -> Batch:
-    assigning.draw(batch=batch, by=None, clock=lambda: NOON)
+    batches.draw(batch=batch, by=None, clock=lambda: NOON)
     batch.refresh_from_db()
     return batch
 
@@ -92,7 +92,7 @@ def test_a_batch_has_no_items_until_the_model_has_answered(world: World, server:
     job = Job.objects.get(kind="draw_items")
     assert job.ids == {"batch": batch.pk}
     with pytest.raises(Refused) as refused:
-        assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+        batches.open_batch(batch=batch, by=world.mara, now=NOON)
     assert refused.value.code == "batch_not_open"
 
 
@@ -183,14 +183,14 @@ def test_a_model_that_stops_answering_keeps_what_it_has_answered(world: World, s
 def test_an_item_without_an_answer_is_counted_as_unknown_and_not_served(
     world: World, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    patiently = predicting.answer_patiently
+    patiently = model_in_the_loop.answer_patiently
 
     def late_for_heat(name: str, asked: Any, chat: Any) -> Any:
         if "Heat" in asked.original.question:
-            return predicting.Answer("unavailable", "Too late.")
+            return model_in_the_loop.Answer("unavailable", "Too late.")
         return patiently(name, asked, chat)
 
-    monkeypatch.setattr(predicting, "answer_patiently", late_for_heat)
+    monkeypatch.setattr(model_in_the_loop, "answer_patiently", late_for_heat)
     batch = drawn(planned(world))
     assert (batch.model_accuracy["right"], batch.model_accuracy["unknown"]) == (6, 3)
     assert not any("Heat" in question for question in questions(batch))
@@ -216,7 +216,7 @@ def test_where_no_answer_is_correct_the_job_says_so(world: World, server: Script
 
 def test_it_opens_by_itself_if_that_was_asked_for(world: World, server: Scripted) -> None:
     batch = planned(world)
-    assigning.open_when_drawn(batch=batch)
+    batches.open_when_drawn(batch=batch)
     drawn(batch)
     assert batch.state == "open"
     assert world.take(batch, "ada") is not None
@@ -226,7 +226,7 @@ def test_a_batch_is_drawn_once(world: World, server: Scripted) -> None:
     batch = drawn(planned(world))
     drawn(batch)
     assert batch.items_count == 9
-    assert assigning.order_drawing(batch=batch, by=None, now=NOON) is None
+    assert batches.order_drawing(batch=batch, by=None, now=NOON) is None
 
 
 @pytest.mark.django_db(transaction=True)  # the queue of the tests runs a job as soon as it is committed
@@ -239,7 +239,7 @@ def test_the_job_draws_and_can_be_run_again(tmp_path: Path, server: Scripted) ->
     assert "3 requests in a row" in job.error
     server.mood = "well"
     client._connected.cache_clear()
-    again = assigning.order_drawing(batch=batch, by=world.mara, now=NOON)
+    again = batches.order_drawing(batch=batch, by=world.mara, now=NOON)
     assert again is not None
     again.refresh_from_db()
     assert again.state == Job.State.DONE
@@ -264,7 +264,7 @@ def test_a_batch_that_takes_items_from_another_one_refuses_the_option(world: Wor
 
 def test_what_is_known_is_counted_without_asking(world: World, server: Scripted) -> None:
     task = task_type("question_paraphrase")
-    keys = list(assigning.candidates(world.project, task, assigning.Sample([world.source])))
+    keys = list(batches.candidates(world.project, task, batches.Sample([world.source])))
     unknown = model_accuracy.known(keys, task=task, predictor="small")
     assert (unknown.total, unknown.unknown, unknown.seconds) == (12, 12, None)
     assert not server.asked
@@ -296,16 +296,16 @@ def test_the_command_asks_and_counts(world: World, server: Scripted) -> None:
 
 def test_a_release_says_what_the_model_has_selected(world: World, server: Scripted, tmp_path: Path) -> None:
     batch = planned(world, size=1)
-    assigning.open_when_drawn(batch=batch)
+    batches.open_when_drawn(batch=batch)
     drawn(batch)
     assignment = world.take(batch, "ada")
     assert assignment is not None
     reworded = assignment.item.example.question.replace("come out", "appear")
     world.answer(assignment, {"question": reworded, "category": "reasoning_synonym"})
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     out = tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON, out=out)
     [stored] = release_files.read_manifest(out)["batches"]
     assert stored["model_accuracy"] == batch.model_accuracy
     statement = (out / "DATA_STATEMENT.md").read_text()
@@ -433,7 +433,7 @@ def test_the_plan_of_a_study_counts_the_correct_answers(
     study = parse(STUDY.replace("name: films,", f"name: {world.source.name},"), folder=tmp_path)
 
     def batch_in_words() -> str:
-        changes = planning.plan(study, standing.of_project(world.project, now=NOON)).changes
+        changes = plan.plan(study, current_state.of_project(world.project, now=NOON)).changes
         return next(change.words for change in changes if change.section == "batch")
 
     assert "only questions that small answers correctly; it will be asked;" in batch_in_words()
@@ -442,14 +442,14 @@ def test_the_plan_of_a_study_counts_the_correct_answers(
 
 
 def test_a_study_file_names_the_option_and_waits(world: World, server: Scripted, tmp_path: Path) -> None:
-    applied = applying.apply(
+    applied = apply.apply(
         parse(STUDY, folder=tmp_path), project=None, by=world.mara, now=NOON, folder=tmp_path
     )
     batch = Batch.objects.select_related("project").get(name="Reworded")
     assert (batch.loop_right_only, batch.opens_when_drawn, batch.items_count) == (True, True, 0)
-    text = writing.written(standing.of_project(applied.project, now=NOON))
+    text = project_export.written(current_state.of_project(applied.project, now=NOON))
     assert "loop_right_only: true" in text
-    again = applying.apply(
+    again = apply.apply(
         parse(STUDY, folder=tmp_path), project=applied.project, by=world.mara, now=NOON, folder=tmp_path
     )
     assert not again.done

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from annotation.journeys import adjudicating, assigning, releasing, setting_up
+from annotation.access.roles import Role
 from annotation.models import Decision, Person
-from annotation.quality import agreement
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.roles import Role
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication, batches, projects
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -26,7 +26,7 @@ def agree_on(world: World, batch, labels: dict[str, list[str]]) -> None:
 
 
 def released(world: World, out: Path, name: str = "v1") -> dict:
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name=name, format="freb_tqa", by=world.rea, now=NOON, out=out
     )
     release_files.verify(out)
@@ -45,8 +45,8 @@ def test_three_people_label_four_questions_and_a_release_comes_out(world: World,
         },
     )
     assert world.take(batch, "ada") is None
-    assert adjudicating.resolve_due(now=NOON) == 0, "there is a minute for undo"
-    assert adjudicating.resolve_due(now=NOON + timedelta(seconds=61)) == 4
+    assert adjudication.resolve_due(now=NOON) == 0, "there is a minute for undo"
+    assert adjudication.resolve_due(now=NOON + timedelta(seconds=61)) == 4
     assert Decision.objects.filter(kind="accepted").count() == 3
     assert Decision.objects.get(kind="excluded").reason == "unanswerable"
 
@@ -54,7 +54,7 @@ def test_three_people_label_four_questions_and_a_release_comes_out(world: World,
 
     kappa = next(figure for figure in manifest["agreement"] if figure["statistic"] == "fleiss_kappa")
     assert (kappa["units"], kappa["raters"]) == (4, 3)
-    assert kappa["value"] == agreement.of_batch(batch)[0].value
+    assert kappa["value"] == agreement_report.of_batch(batch)[0].value
     labels = [json.loads(line) for line in (tmp_path / "out" / "question_type.json").open()]
     assert sorted(record["label"] for record in labels) == [0, 1, 1]
     assert (tmp_path / "out" / "01_str" / "wtq_factoid_dev.json").exists()
@@ -63,8 +63,8 @@ def test_three_people_label_four_questions_and_a_release_comes_out(world: World,
 def test_two_releases_of_the_same_data_are_byte_identical(world: World, tmp_path: Path) -> None:
     batch = world.batch("question_type", size=1)
     agree_on(world, batch, {who: ["extraction"] for who in ("ada", "bo", "cy")})
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     released(world, tmp_path / "a", "one")
     released(world, tmp_path / "b", "another")
     one = {p.relative_to(tmp_path / "a"): p.read_bytes() for p in (tmp_path / "a").rglob("*") if p.is_file()}
@@ -80,7 +80,7 @@ def test_an_edit_that_changes_the_answer_becomes_an_example_of_its_own(world: Wo
     number = int(assignment.item.example.external_id.removeprefix("nu-"))
     cell |= {"row": f"r{number}", "at": [number, 1], "old": assignment.item.example.answers[0], "new": "2001"}
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": ["2001"], "reason": ""})
-    adjudicating.resolve_due(now=NOON + timedelta(seconds=61))
+    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
     outcome = Decision.objects.get().outcomes.get()
     assert outcome.example is not None
     assert outcome.example.answers == ["2001"]
@@ -97,21 +97,21 @@ def test_an_edit_that_changes_the_answer_becomes_an_example_of_its_own(world: Wo
 def test_a_split_vote_waits_for_an_adjudicator(world: World) -> None:
     batch = world.batch("question_type", size=1)
     agree_on(world, batch, {"ada": ["extraction"], "bo": ["reasoning"], "cy": ["neither"]})
-    adjudicating.resolve_due(now=NOON + timedelta(seconds=61))
-    item = adjudicating.waiting(batch).get()
-    candidates = adjudicating.candidates(item)
+    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
+    item = adjudication.waiting(batch).get()
+    candidates = adjudication.candidates(item)
     assert [candidate.letter for candidate in candidates] == ["A", "B", "C"]
     chosen = next(c for c in candidates if c.response.label == "reasoning")
-    decision = adjudicating.decide(
+    decision = adjudication.decide(
         item=item, by=world.ivo, note="Years are compared.", choose=[chosen.letter], now=NOON
     )
     assert decision.outcomes.get().response["data"] == {"label": "reasoning"}
     with pytest.raises(Refused, match="decided"):
-        adjudicating.decide(item=item, by=world.ivo, note="Again.", choose=["A"], now=NOON)
+        adjudication.decide(item=item, by=world.ivo, note="Again.", choose=["A"], now=NOON)
 
 
 def test_every_response_has_a_letter_of_its_own_however_many_there_are() -> None:
-    names = adjudicating.letters(703)
+    names = adjudication.letters(703)
     assert names[:3] == ["A", "B", "C"]
     assert names[25:28] == ["Z", "AA", "AB"]
     assert names[51:53] == ["AZ", "BA"]
@@ -123,15 +123,15 @@ def test_an_adjudicator_sees_more_responses_than_the_alphabet_has_letters(world:
     batch = world.batch("question_type", size=1, overlap=28)
     for number in range(28):
         person = Person.objects.create_person(f"P{number}", f"p{number}@example.org", "tilted tables")
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=person, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
         world.people[f"p{number}"] = person
         world.label(batch, f"p{number}", ("extraction", "reasoning")[number % 2])
-    adjudicating.resolve_due(now=NOON + timedelta(seconds=61))
-    item = adjudicating.waiting(batch).get()
-    candidates = adjudicating.candidates(item)
-    assert [candidate.letter for candidate in candidates] == adjudicating.letters(28)
+    adjudication.resolve_due(now=NOON + timedelta(seconds=61))
+    item = adjudication.waiting(batch).get()
+    candidates = adjudication.candidates(item)
+    assert [candidate.letter for candidate in candidates] == adjudication.letters(28)
     (last,) = [candidate for candidate in candidates if candidate.letter == "AB"]
-    decision = adjudicating.decide(item=item, by=world.ivo, note="So it is.", choose=["AB"], now=NOON)
+    decision = adjudication.decide(item=item, by=world.ivo, note="So it is.", choose=["AB"], now=NOON)
     assert list(decision.outcomes.get().annotations.all()) == [last.annotation]

@@ -14,11 +14,11 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotation import urls
-from annotation.api import urls as api_urls
-from annotation.journeys import setting_up
+from annotation.access.roles import Permission
 from annotation.models import Person
-from annotation.roles import Permission
+from annotation.web import urls
+from annotation.web.api import urls as api_urls
+from annotation.workflow import projects
 from tests.annotation.cast import World
 from tests.annotation.role_table import (
     ANYBODY,
@@ -262,7 +262,7 @@ SCOPES = [scopes for scope in Permission for scopes in (frozenset({scope}), froz
 
 def token(world: World, who: str, scopes: frozenset[Permission]) -> str:
     """The secret of a new token of a member."""
-    _, secret = setting_up.make_token(
+    _, secret = projects.make_token(
         person=world.people[who], project=world.project, name="t", scopes=sorted(scopes), now=timezone.now()
     )
     return secret
@@ -270,10 +270,10 @@ def token(world: World, who: str, scopes: frozenset[Permission]) -> str:
 
 def test_a_token_of_another_project_finds_nothing_here(things: Things) -> None:
     world = things.world
-    there = setting_up.create_project(slug="games", name="Games", manager=world.mara, now=timezone.now())
+    there = projects.create_project(slug="games", name="Games", manager=world.mara, now=timezone.now())
     made = {}
     for who in MEMBERS:
-        _, made[who] = setting_up.make_token(
+        _, made[who] = projects.make_token(
             person=world.people[who], project=there, name="t", scopes=list(Permission), now=timezone.now()
         )
     wrong = []

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.conf import settings
 
-from annotation.roles import DESCRIPTIONS, PERMISSIONS, Permission, Role, permissions
+from annotation.access.roles import DESCRIPTIONS, PERMISSIONS, Permission, Role, permissions
 
 PAGE = settings.BASE_DIR / "docs" / "reference" / "roles.md"
 
@@ -28,7 +28,7 @@ def test_the_page_prints_the_roles_as_they_are() -> None:
     found = re.search(r"<!-- roles -->\n(.*)\n<!-- /roles -->", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
     assert found is not None
-    assert found[1] == table(), "docs/reference/roles.md differs from annotation/roles.py"
+    assert found[1] == table(), "docs/reference/roles.md differs from annotation/access/roles.py"
 
 
 def test_the_page_explains_every_permission() -> None:

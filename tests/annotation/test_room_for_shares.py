@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation import doctor
-from annotation.journeys import adjudicating
+from annotation.management import doctor
 from annotation.models import Batch, Event, Item, Place
-from annotation.refusals import Refused
-from annotation.work import availability, shares
+from annotation.platform.refusals import Refused
+from annotation.queue import allocation, availability
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World, make_world
 
 
@@ -35,14 +35,14 @@ def work(world: World, batch: Batch, who: str, most: int = 100) -> int:
 
 
 def kept(world: World, batch: Batch, who: str) -> int:
-    return shares.kept([batch]).get((batch.pk, world.people[who].pk), 0)
+    return allocation.kept([batch]).get((batch.pk, world.people[who].pk), 0)
 
 
 def test_keeping_more_is_cut_to_what_one_person_may_do(twenty: World) -> None:
     batch = twenty.batch(overlap=1, caps={"items": 5})
     assert work(twenty, batch, "ada", 1) == 1
-    assert shares.assign(batch=batch, person=twenty.ada, most=20, by=twenty.mara, now=NOON) == 4
-    assert shares.assign(batch=batch, person=twenty.ada, most=20, by=twenty.mara, now=NOON) == 0
+    assert allocation.assign(batch=batch, person=twenty.ada, most=20, by=twenty.mara, now=NOON) == 4
+    assert allocation.assign(batch=batch, person=twenty.ada, most=20, by=twenty.mara, now=NOON) == 0
     assert [availability.left_for(twenty.people[who], [batch.pk])[batch.pk] for who in ("ada", "bo")] == [
         4,
         5,
@@ -57,7 +57,7 @@ def test_items_that_come_to_a_split_go_to_those_with_room_and_the_rest_is_free(t
         "relevant_cells", strategy="split", overlap=2, feeds_from=first, sources=[], caps={"items": 3}
     )
     assert work(twenty, first, "ada") == 12
-    adjudicating.resolve_due(now=NOON + timedelta(minutes=5))
+    adjudication.resolve_due(now=NOON + timedelta(minutes=5))
     assert batch.items.count() == 12
     assert [kept(twenty, batch, who) for who in ("ada", "bo", "cy")] == [3, 3, 3]
     assert Place.objects.filter(batch=batch, reserved_for=None).count() == 15
@@ -67,15 +67,15 @@ def test_items_that_come_to_a_split_go_to_those_with_room_and_the_rest_is_free(t
 def test_a_share_moves_to_others_as_far_as_they_have_room(twenty: World) -> None:
     batch = twenty.batch(strategy="split", overlap=1, caps={"items": 8})
     before = {who: kept(twenty, batch, who) for who in ("ada", "bo", "cy")}
-    moved = shares.move(batch=batch, person=twenty.ada, to=[twenty.bo], by=twenty.mara, now=NOON)
+    moved = allocation.move(batch=batch, person=twenty.ada, to=[twenty.bo], by=twenty.mara, now=NOON)
     room = 8 - before["bo"]
-    assert moved == shares.Moved(room, before["ada"] - room, 0)
+    assert moved == allocation.Moved(room, before["ada"] - room, 0)
     held = twenty.take(batch, "ada")
     assert held is not None
-    taken = shares.take_back(
-        batch=batch, held=shares.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+    taken = allocation.take_back(
+        batch=batch, held=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
-    assert taken == shares.Moved(0, 1, 1)
+    assert taken == allocation.Moved(0, 1, 1)
 
 
 def test_what_is_kept_for_somebody_who_reaches_the_limit_is_free_for_others(twenty: World) -> None:

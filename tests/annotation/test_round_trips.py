@@ -10,21 +10,14 @@ from typing import Any
 
 import pytest
 
-from annotation.journeys import (
-    adjudicating,
-    annotating,
-    assigning,
-    importing,
-    perturbing,
-    releasing,
-    setting_up,
-)
+from annotation.imports import example_import
 from annotation.models import Example as Row
 from annotation.models import Source
-from annotation.refusals import Refused
-from annotation.releases import benchmark_files, release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import benchmark_files, creation, release_files
 from annotation.releases.raw_records import CURRENT_COUNTS
 from annotation.releases.release_files import Raw
+from annotation.workflow import adjudication, assignments, batches, perturbation_runs, projects
 from tableqa import Example, Table
 from tableqa.core.canonical_json import canonical
 from tableqa.data.positional_ids import by_place
@@ -47,7 +40,7 @@ RATED = {
 
 
 def released(world: World, out: Path, format: str, mix: int | None = None) -> Path:
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=LATER, out=out, mix=mix
     )
     release_files.verify(out)
@@ -72,10 +65,10 @@ def settled(world: World, *kinds: tuple[Any, str]) -> None:
     for task, variant in kinds:
         batch = planned(world, task, variant)
         annotate(world, batch)
-        assigning.close_batch(batch=batch, by=world.mara, now=NOON)
-        adjudicating.resolve_batch(batch=batch, now=LATER)
-        for item in list(adjudicating.waiting(batch)):
-            adjudicating.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
+        batches.close_batch(batch=batch, by=world.mara, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=LATER)
+        for item in list(adjudication.waiting(batch)):
+            adjudication.decide(item=item, by=world.ivo, note="Read again.", choose=["A"], now=LATER)
 
 
 def said_well(world: World, task: Any, variant: str) -> None:
@@ -94,8 +87,8 @@ def said_well(world: World, task: Any, variant: str) -> None:
             if id in good:
                 world.answer(assignment, good[id])
             else:
-                annotating.skip(assignment=assignment, reason="other", now=NOON)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+                assignments.skip(assignment=assignment, reason="other", now=NOON)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def part_three(*files: str) -> set[str]:
@@ -144,7 +137,7 @@ def test_a_release_is_imported_into_another_project_with_its_lineage(tmp_path: P
     perturbed_thrice(world)
     out = released(world, tmp_path / "release", "askew", mix=7)
     other = make_world_beside(world)
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=other, reader="askew", path=out, name="films again", now=NOON, by=world.mara
     )
     rows = Row.objects.filter(source=done.source).select_related("stored_table").order_by("position")
@@ -160,16 +153,16 @@ def test_a_release_is_imported_into_another_project_with_its_lineage(tmp_path: P
         record["table"]["header"] for record in lines(out / "mix.jsonl")
     ]
     assert len(mixes) == 4
-    again = importing.import_examples(
+    again = example_import.import_examples(
         project=other, reader="askew", path=out, name="films again", now=NOON, by=world.mara
     )
     assert not again.new
 
 
 def make_world_beside(world: World) -> Any:
-    from annotation.journeys import setting_up
+    from annotation.workflow import projects
 
-    return setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+    return projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -181,7 +174,7 @@ def test_an_id_of_two_sources_is_numbered_and_reported(tmp_path: Path) -> None:
         while (assignment := world.take(batch, "ada")) is not None:
             world.answer(assignment, {"label": "extraction"})
     out = released(world, tmp_path / "release", "askew")
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=make_world_beside(world), reader="askew", path=out, name="both", now=NOON, by=world.mara
     )
     assert done.numbered == ("nu-0#2",)
@@ -195,10 +188,10 @@ def test_an_id_of_two_sources_is_numbered_and_reported(tmp_path: Path) -> None:
 def test_automatic_perturbations_are_made_again_from_their_seeds(tmp_path: Path, format: str) -> None:
     world = make_world(tmp_path)
     perturbed_thrice(world)
-    planned = perturbing.plan_run(
+    planned = perturbation_runs.plan_run(
         project=world.project, kinds=["row_shuffle", "row", "transpose"], seeds=[33, 16], now=NOON
     )
-    perturbing.perform(planned)
+    perturbation_runs.perform(planned)
     out = released(world, tmp_path / "release", format)
     expected = {
         f"{line['original']}~{line['kind']}-{line['seed']}": line["digest"]
@@ -306,16 +299,16 @@ def test_a_project_that_holds_imports_only_is_released(format: str, tmp_path: Pa
 @pytest.mark.django_db(transaction=True)
 def test_a_project_without_imports_has_nothing_to_release(tmp_path: Path) -> None:
     world = make_world(tmp_path)
-    empty = setting_up.create_project(slug="empty", name="Empty", manager=world.people["mara"], now=NOON)
+    empty = projects.create_project(slug="empty", name="Empty", manager=world.people["mara"], now=NOON)
     with pytest.raises(Refused, match="Import a dataset first"):
-        releasing.make_release(project=empty, name="v1", format="askew", by=None, now=LATER)
+        creation.make_release(project=empty, name="v1", format="askew", by=None, now=LATER)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_release_for_hugging_face_keeps_its_licence_when_it_is_imported(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     out = released(world, tmp_path / "release", "hf")
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=world.project, reader="hf", path=out, name="again", split="test", now=LATER
     )
     again, first = done.source, Source.objects.get(pk=world.source.pk)
@@ -345,7 +338,7 @@ def test_rated_answers_come_back_with_the_scores_of_people_and_metrics(tmp_path:
     for who, scores in (("ada", (5, 4)), ("bo", (4, 4))):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, dict(zip(("faithfulness", "comprehensiveness"), scores, strict=True)))
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     out = released(world, tmp_path / "release", "lftqa")
     (folder,) = (out / "scores").iterdir()
     assert folder.name == Source.objects.get(pk=rated_source(world)).name

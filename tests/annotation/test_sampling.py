@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from annotation.journeys import assigning
 from annotation.models import Item
-from annotation.work import lineage, places
+from annotation.queue import lineage, slots
+from annotation.workflow import batches
 from tableqa import Example, Table
 from tasks.contract import Prepared, TaskType, task_type
 from tests.annotation.cast import World
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (lineage, places):
+    for module in (lineage, slots):
         monkeypatch.setattr(module, "AT_ONCE", 2)
 
 
@@ -35,7 +35,7 @@ def _questions(world: World) -> Any:
 
 def test_items_stand_in_the_order_of_the_sample_with_what_belongs_to_them(world: World) -> None:
     source = _questions(world)
-    drawn = assigning.sample([source], seed=3)
+    drawn = batches.sample([source], seed=3)
 
     batch = world.batch(sources=[source], seed=3)
 
@@ -113,4 +113,4 @@ def test_a_kind_without_favourites_looks_no_further_than_it_must(
 
 def _numbers(source: Any, seed: int) -> list[int]:
     names = dict(source.examples.values_list("pk", "external_id"))
-    return [int(names[key][-1]) for key in assigning.sample([source], seed=seed)]
+    return [int(names[key][-1]) for key in batches.sample([source], seed=seed)]

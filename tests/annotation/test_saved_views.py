@@ -9,10 +9,10 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
+from annotation.accounts import erasure
 from annotation.explorer import saved_views
 from annotation.explorer.links import explorer_url
 from annotation.models import Person, SavedView
-from annotation.people import erasing
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.both
@@ -153,6 +153,6 @@ def test_erasing_a_person_deletes_their_views_and_those_that_look_for_them(
     save(clients["mara"], world, "Open", is_shared="on")
     SavedView.objects.create(project=world.project, name="Mine", query="", made_by=ada, made_at=NOON)
 
-    erasing.erase(person=ada, by=ada, now=NOON)
+    erasure.erase(person=ada, by=ada, now=NOON)
 
     assert list(SavedView.objects.values_list("name", flat=True)) == ["Open"]

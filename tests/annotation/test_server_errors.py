@@ -9,8 +9,9 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from annotation import access, migration_state
-from annotation.api import problems
+from annotation.access import authorization
+from annotation.platform import migration_state
+from annotation.web.api import problems
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, django_user_model: Any) -> Any:
         def actor(*_: Any, **__: Any) -> None:
             raise error
 
-        monkeypatch.setattr(access, "actor", actor)
+        monkeypatch.setattr(authorization, "actor", actor)
         return client
 
     return fail

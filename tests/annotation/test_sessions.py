@@ -12,10 +12,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.accounts import work_sessions
+from annotation.accounts.work_sessions import BREAK, begun, left_today
 from annotation.models import Assignment, Batch
-from annotation.people import sessions
-from annotation.people.sessions import BREAK, begun, left_today
-from annotation.work.gates import Facts
+from annotation.queue.entry_requirements import Facts
 from tests.annotation.cast import NOON, World, set_work
 from tests.annotation.test_gold import examples, mark, small
 
@@ -138,7 +138,7 @@ def test_checks_are_told_where_the_batch_tells(world: World, client: Client, tel
         world.answer(assignment, {"label": "extraction"}, now=timezone.now())
     assert Assignment.objects.filter(item__is_gold=True).exists()
     session = told(client, world, batch)
-    expected = sessions.checks(batch, world.ada)
+    expected = work_sessions.checks(batch, world.ada)
     assert (session["checks"] is not None) == tells == (expected is not None)
     page = client.get(f"/batches/{batch.public_id}/annotate/").content.decode()
     assert ("last test items correct" in page) == tells

@@ -13,10 +13,9 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from annotation.journeys import releasing
 from annotation.models import Release
-from annotation.refusals import Refused
-from annotation.releases import benchmark_files, release_diff, release_files
+from annotation.platform.refusals import Refused
+from annotation.releases import benchmark_files, creation, release_diff, release_files
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import CURRENT_COUNTS
@@ -40,7 +39,7 @@ def perturbed(tmp_path: Path) -> World:
 
 
 def release(world: World, out: Path, format: str | Sequence[str], mix: int | None = None) -> Path:
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name=out.name, format=format, by=None, now=NOON, out=out, mix=mix
     )
     return out
@@ -202,8 +201,8 @@ def test_the_command_takes_a_format_more_than_once(perturbed: World, tmp_path: P
 def test_the_command_takes_the_formats_of_the_project_where_it_names_none(
     perturbed: World, tmp_path: Path
 ) -> None:
-    terms = releasing.options(["robut", "askew"], mix=7, purpose="training")
-    releasing.change_options(project=perturbed.project, terms=terms, by=None, now=NOON)
+    terms = creation.options(["robut", "askew"], mix=7, purpose="training")
+    creation.change_options(project=perturbed.project, terms=terms, by=None, now=NOON)
 
     call_command("release", "--project", "films", "--name", "1.0", "--out", str(tmp_path / "release"))
 

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from annotation import doctor, immutable
-from annotation.journeys import annotating, assigning, changing
+from annotation.management import doctor
 from annotation.models import Assignment, Batch, Event, Exclusion, Item, Place
-from annotation.refusals import Refused
-from annotation.work import accounting, availability, shares
+from annotation.platform import immutable_rows
+from annotation.platform.refusals import Refused
+from annotation.queue import allocation, availability, workload
+from annotation.workflow import assignments, batch_settings, batches
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = pytest.mark.both
@@ -56,17 +57,17 @@ def test_a_split_leaves_makers_out(twenty: World) -> None:
     batch = twenty.batch(strategy="split", overlap=2, open=False)
     for item in batch.items.all():
         Exclusion.objects.create(item=item, person=twenty.ada)
-    assigning.open_batch(batch=batch, by=twenty.mara, now=NOON)
+    batches.open_batch(batch=batch, by=twenty.mara, now=NOON)
     assert kept_for(batch) == {"Bo": 20, "Cy": 20}
 
 
 def test_a_split_with_too_few_people_or_too_large_a_share_does_not_open(twenty: World) -> None:
     many = twenty.batch(strategy="split", overlap=4, open=False)
     with pytest.raises(Refused, match="needs 4 annotators; the project has 3"):
-        assigning.open_batch(batch=many, by=twenty.mara, now=NOON)
+        batches.open_batch(batch=many, by=twenty.mara, now=NOON)
     much = twenty.batch(strategy="split", overlap=1, caps={"items": 6}, open=False)
     with pytest.raises(Refused, match="largest share would be 7 items, above the limit of 6"):
-        assigning.open_batch(batch=much, by=twenty.mara, now=NOON)
+        batches.open_batch(batch=much, by=twenty.mara, now=NOON)
     assert Batch.objects.get(pk=much.pk).state == "planned"
     assert not kept_for(much)
 
@@ -87,11 +88,11 @@ def test_a_share_moves_to_others_evenly_and_what_is_done_stays(twenty: World) ->
     held = twenty.take(batch, "ada")
     assert held is not None
     before = kept_for(batch)
-    moved = shares.move(
+    moved = allocation.move(
         batch=batch, person=twenty.ada, to=[twenty.bo, twenty.cy], leases=True, by=twenty.mara, now=NOON
     )
     after = kept_for(batch)
-    assert moved == shares.Moved(before["Ada"] + 1, 0, 1)
+    assert moved == allocation.Moved(before["Ada"] + 1, 0, 1)
     assert "Ada" not in after
     assert abs(after["Bo"] - after["Cy"]) <= 1
     assert after["Bo"] + after["Cy"] == 18
@@ -109,17 +110,17 @@ def world_state(assignment: Assignment) -> str:
 
 def test_a_share_that_nobody_of_the_others_may_have_is_open_to_all(twenty: World) -> None:
     batch = twenty.batch(strategy="split", overlap=3)
-    moved = shares.move(batch=batch, person=twenty.ada, to=[twenty.bo], by=twenty.mara, now=NOON)
-    assert moved == shares.Moved(0, 20, 0)
+    moved = allocation.move(batch=batch, person=twenty.ada, to=[twenty.bo], by=twenty.mara, now=NOON)
+    assert moved == allocation.Moved(0, 20, 0)
     assert kept_for(batch) == {"Bo": 20, "Cy": 20}
     assert len(work(twenty, batch, "ada")) == 20, "open to all is open to whoever had it, too"
 
 
 def test_items_of_an_open_queue_are_kept_for_somebody(twenty: World) -> None:
     batch = twenty.batch(overlap=2)
-    assert shares.assign(batch=batch, person=twenty.cy, most=7, by=twenty.mara, now=NOON) == 7
+    assert allocation.assign(batch=batch, person=twenty.cy, most=7, by=twenty.mara, now=NOON) == 7
     assert kept_for(batch) == {"Cy": 7}
-    assert shares.assign(batch=batch, person=twenty.cy, most=100, by=twenty.mara, now=NOON) == 13
+    assert allocation.assign(batch=batch, person=twenty.cy, most=100, by=twenty.mara, now=NOON) == 13
     done = [item for who in ("ada", "bo") for item in work(twenty, batch, who)]
     assert len(done) == 20, "the other place of each item"
     assert len(work(twenty, batch, "cy")) == 20
@@ -131,11 +132,11 @@ def test_a_lease_is_not_kept_for_somebody_who_has_responded_already(twenty: Worl
     assert len(work(twenty, batch, "bo")) == 1
     assert twenty.take(batch, "ada") is not None
 
-    moved = shares.take_back(
-        batch=batch, held=shares.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+    moved = allocation.take_back(
+        batch=batch, held=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
 
-    assert moved == shares.Moved(0, 1, 1)
+    assert moved == allocation.Moved(0, 1, 1)
     assert not kept_for(batch)
 
 
@@ -143,20 +144,20 @@ def test_a_lease_is_taken_back_for_somebody_else(twenty: World) -> None:
     batch = twenty.batch(overlap=1)
     held = twenty.take(batch, "ada")
     assert held is not None
-    annotating.save_draft(
+    assignments.save_draft(
         assignment=twenty.reload(held), revision=0, response={"data": {"label": "neither"}}, now=NOON
     )
-    moved = shares.take_back(
-        batch=batch, held=shares.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+    moved = allocation.take_back(
+        batch=batch, held=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
-    assert moved == shares.Moved(1, 0, 1)
+    assert moved == allocation.Moved(1, 0, 1)
     assert held.item_id not in work(twenty, batch, "ada")
     assert held.item_id in work(twenty, batch, "bo")
     assert twenty.reload(held).draft.response["data"] == {"label": "neither"}, (
         "the draft stays with its person"
     )
     with pytest.raises(Refused, match="A manager gave this item to another annotator"):
-        annotating.resume(assignment=twenty.reload(held), now=NOON)
+        assignments.resume(assignment=twenty.reload(held), now=NOON)
     assert list(doctor.findings()) == []
 
 
@@ -164,12 +165,12 @@ def test_nothing_is_moved_to_somebody_who_does_not_annotate(twenty: World) -> No
     batch = twenty.batch(strategy="split", overlap=1)
     for person in (twenty.ivo, twenty.zoe):
         with pytest.raises(Refused, match="is not an annotator"):
-            shares.move(batch=batch, person=twenty.ada, to=[person], by=twenty.mara, now=NOON)
+            allocation.move(batch=batch, person=twenty.ada, to=[person], by=twenty.mara, now=NOON)
     with pytest.raises(Refused, match="already has this share"):
-        shares.move(batch=batch, person=twenty.ada, to=[twenty.ada], by=twenty.mara, now=NOON)
-    assigning.close_batch(batch=batch, by=twenty.mara, now=NOON)
+        allocation.move(batch=batch, person=twenty.ada, to=[twenty.ada], by=twenty.mara, now=NOON)
+    batches.close_batch(batch=batch, by=twenty.mara, now=NOON)
     with pytest.raises(Refused, match="closed"):
-        shares.assign(batch=batch, person=twenty.ada, most=1, by=twenty.mara, now=NOON)
+        allocation.assign(batch=batch, person=twenty.ada, most=1, by=twenty.mara, now=NOON)
 
 
 def test_the_accounts_balance_whatever_people_do(twenty: World) -> None:
@@ -177,20 +178,20 @@ def test_the_accounts_balance_whatever_people_do(twenty: World) -> None:
     work(twenty, batch, "ada", 3)
     skipped = twenty.take(batch, "ada")
     assert skipped is not None
-    annotating.skip(assignment=skipped, reason="unclear", now=NOON)
+    assignments.skip(assignment=skipped, reason="unclear", now=NOON)
     held = twenty.take(batch, "ada")
     assert held is not None
     assert twenty.take(batch, "ada", holding=[held.public_id]) is not None
     back = twenty.take(batch, "bo")
     assert back is not None
-    annotating.give_back(assignment=back, now=NOON)
-    shares.assign(batch=batch, person=twenty.cy, most=4, by=twenty.mara, now=NOON)
-    found = accounting.accounts([batch])
-    assert found[batch.pk, twenty.ada.pk] == accounting.Account(6, 3, 1, 2, 0)
-    assert found[batch.pk, twenty.bo.pk] == accounting.Account(1, 0, 0, 0, 1)
-    assert found[batch.pk, twenty.cy.pk] == accounting.Account(kept=4)
+    assignments.give_back(assignment=back, now=NOON)
+    allocation.assign(batch=batch, person=twenty.cy, most=4, by=twenty.mara, now=NOON)
+    found = workload.accounts([batch])
+    assert found[batch.pk, twenty.ada.pk] == workload.Account(6, 3, 1, 2, 0)
+    assert found[batch.pk, twenty.bo.pk] == workload.Account(1, 0, 0, 0, 1)
+    assert found[batch.pk, twenty.cy.pk] == workload.Account(kept=4)
     assert all(account.balances for account in found.values())
-    told = accounting.as_csv(accounting.lines(twenty.project, [batch]))
+    told = workload.as_csv(workload.lines(twenty.project, [batch]))
     assert "Ada" not in told
     assert told.splitlines()[0] == "batch,batch_name,annotator,assigned,submitted,skipped,open,returned,kept"
     assert len(told.splitlines()) == 4
@@ -201,7 +202,7 @@ def test_the_doctor_finds_an_account_that_the_log_does_not_bear_out(twenty: Worl
     held = twenty.take(batch, "ada")
     assert held is not None
     assert list(doctor.findings()) == []
-    with immutable.writable():
+    with immutable_rows.writable():
         Event.objects.filter(thing="assignment", thing_id=held.pk).delete()
     assert [found for found in doctor.findings() if "the log has no entry" in found]
 
@@ -209,13 +210,13 @@ def test_the_doctor_finds_an_account_that_the_log_does_not_bear_out(twenty: Worl
 def test_paused_and_closed_in_bulk_each_batch_for_itself(twenty: World) -> None:
     planned = twenty.batch(open=False)
     one, two = twenty.batch(), twenty.batch()
-    changed, refused = assigning.act(batches=[planned, one, two], action="pause", by=twenty.mara, now=NOON)
+    changed, refused = batches.act(batches=[planned, one, two], action="pause", by=twenty.mara, now=NOON)
     assert changed == [one, two]
     assert [why for _, why in refused] == [f"{planned.name} is planned and cannot be changed."]
     assert {batch.state for batch in Batch.objects.filter(pk__in=[one.pk, two.pk])} == {"paused"}
-    assigning.act(batches=[one], action="resume", by=twenty.mara, now=NOON)
+    batches.act(batches=[one], action="resume", by=twenty.mara, now=NOON)
     assert twenty.take(Batch.objects.get(pk=one.pk), "ada") is not None
-    assigning.act(batches=[one, two], action="close", by=twenty.mara, now=NOON)
+    batches.act(batches=[one, two], action="close", by=twenty.mara, now=NOON)
     assert {batch.state for batch in Batch.objects.filter(pk__in=[one.pk, two.pk])} == {"closed"}
     log = Event.objects.filter(thing="batch", thing_id=two.pk).order_by("pk")
     assert list(log.values_list("before", "after")) == [
@@ -224,7 +225,7 @@ def test_paused_and_closed_in_bulk_each_batch_for_itself(twenty: World) -> None:
         ("open", "paused"),
         ("paused", "closed"),
     ]
-    for again in (assigning.open_batch, assigning.pause_batch, assigning.resume_batch):
+    for again in (batches.open_batch, batches.pause_batch, batches.resume_batch):
         with pytest.raises(Refused, match="cannot be reopened"):
             again(batch=Batch.objects.get(pk=two.pk), by=twenty.mara, now=NOON)
 
@@ -254,9 +255,9 @@ def test_a_manager_who_moves_and_changes_while_people_work_breaks_nothing(tmp_pa
             turn += 1
             people = [world.ada, world.bo, world.cy]
             one = people.pop(turn % 3)
-            shares.move(batch=batch, person=one, to=people, leases=turn % 2 == 0, by=world.mara, now=NOON)
-            changing.change(batch=batch, wanted={"overlap": 1 + turn % 3}, by=world.mara, now=NOON)
-            shares.take_back(batch=batch, held=shares.held(batch), to=one, by=world.mara, now=NOON)
+            allocation.move(batch=batch, person=one, to=people, leases=turn % 2 == 0, by=world.mara, now=NOON)
+            batch_settings.change(batch=batch, wanted={"overlap": 1 + turn % 3}, by=world.mara, now=NOON)
+            allocation.take_back(batch=batch, held=allocation.held(batch), to=one, by=world.mara, now=NOON)
 
     def label(who: str) -> None:
         for _ in range(25):
@@ -283,6 +284,6 @@ def test_a_manager_who_moves_and_changes_while_people_work_breaks_nothing(tmp_pa
     manager.join(60)
     assert errors == []
     assert list(doctor.findings()) == []
-    found = accounting.accounts([batch])
+    found = workload.accounts([batch])
     assert all(account.balances for account in found.values())
-    assert accounting.total(found.values()).submitted > 0
+    assert workload.total(found.values()).submitted > 0

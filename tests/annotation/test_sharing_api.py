@@ -8,17 +8,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Permission
 from annotation.models import Batch, Membership
-from annotation.roles import Permission
-from annotation.work import shares
+from annotation.queue import allocation
+from annotation.workflow import projects
 from tests.annotation.cast import World
 
 
 @pytest.fixture
 def ask(world: World) -> Any:
     """A manager's program: method, address under /api/batches/, body."""
-    _, secret = setting_up.make_token(
+    _, secret = projects.make_token(
         person=world.mara, project=world.project, name="t", scopes=[Permission.SET_UP], now=timezone.now()
     )
     client = Client(headers={"Authorization": f"Bearer {secret}"})
@@ -69,7 +69,7 @@ def test_terms_that_do_not_hold_are_refused_in_words(world: World, ask: Any, ter
 def test_accounts_and_shares_name_people_by_their_pseudonyms(world: World, ask: Any) -> None:
     batch = world.batch(strategy="split", overlap=1)
     names = {row.person.name: row.pseudonym for row in Membership.objects.select_related("person")}
-    before = shares.kept([batch])
+    before = allocation.kept([batch])
     world.label(batch, "ada", "extraction")
     body = {"annotator": names["Ada"], "to": [names["Bo"]]}
     assert ask(f"{batch.public_id}/shares", body).json() == {

@@ -12,12 +12,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import doctor
-from annotation.journeys import adjudicating, annotating, changing
+from annotation.management import doctor
 from annotation.models import Assignment, Batch, Decision, Item, Place
-from annotation.refusals import Refused
-from annotation.terms import TERMS
-from annotation.work import shares
+from annotation.models.batch_options import TERMS
+from annotation.platform.refusals import Refused
+from annotation.queue import allocation
+from annotation.workflow import adjudication, assignments, batch_settings
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.plain_page import PlainPage
 
@@ -54,15 +54,15 @@ def test_moving_a_share_is_said_with_its_numbers_and_done_on_the_second_click(
     assert ten.take(batch, "ada") is not None
     address = reverse("batch_people", args=[batch.public_id])
     given = {"people": [ten.ada.pk], "action": "move_all", "most": "20", "to": str(ten.bo.pk)}
-    before = shares.kept([batch])[batch.pk, ten.ada.pk]
+    before = allocation.kept([batch])[batch.pk, ten.ada.pk]
     asked = text(mara.post(address, given))
     assert f"{before} items are reserved for Ada and will go to Bo." in asked
     assert "1 item is in progress and will be taken back." in asked
     assert "1 item is submitted by Ada: no change." in asked
-    assert shares.kept([batch])[batch.pk, ten.ada.pk] == before, "nothing is done before the second click"
+    assert allocation.kept([batch])[batch.pk, ten.ada.pk] == before, "nothing is done before the second click"
     done = mara.post(address, {**given, "confirmed": "yes"}, follow=True)
     assert f"{before + 1} items are with other annotators now" in text(done)
-    assert (batch.pk, ten.ada.pk) not in shares.kept([batch])
+    assert (batch.pk, ten.ada.pk) not in allocation.kept([batch])
     assert list(doctor.findings()) == []
 
 
@@ -92,7 +92,7 @@ def started(world: World) -> Batch:
     batch = world.batch(overlap=2)
     labels(world, batch, "ada", "extraction", "extraction")
     labels(world, batch, "bo", "extraction", "reasoning")
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     labels(world, batch, "ada", "neither", "neither")
     labels(world, batch, "bo", "neither")
     return Batch.objects.get(pk=batch.pk)
@@ -101,7 +101,7 @@ def started(world: World) -> Batch:
 def test_a_larger_overlap_is_said_and_opens_complete_items_again(ten: World, mara: Client) -> None:
     batch = started(ten)
     assert Decision.objects.count() == 1
-    waiting = adjudicating.waiting(batch).count()
+    waiting = adjudication.waiting(batch).count()
     address = reverse("batch_settings", args=[batch.public_id])
     sent = {"section": "general", "name": batch.name, "overlap": "3"}
     asked = text(mara.post(address, sent))
@@ -122,28 +122,28 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
     responses = Assignment.objects.filter(batch=batch).submitted().count()
     skipped = ten.take(batch, "cy")
     assert skipped is not None
-    annotating.skip(assignment=skipped, reason="unclear", now=NOON)
-    found = changing.effects(batch, {"overlap": 1})
+    assignments.skip(assignment=skipped, reason="unclear", now=NOON)
+    found = batch_settings.effects(batch, {"overlap": 1})
     assert "Complete items after this change: 1. They will be resolved." in found
-    changing.change(batch=batch, wanted={"overlap": 1}, by=ten.mara, now=NOON)
+    batch_settings.change(batch=batch, wanted={"overlap": 1}, by=ten.mara, now=NOON)
     assert Assignment.objects.filter(batch=batch).submitted().count() == responses
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     assert Decision.objects.filter(item__batch=batch).count() == 3
     untouched = Item.objects.filter(batch=batch, submitted_count=0)
     assert set(untouched.values_list("places_count", flat=True)) == {1}
     assert list(doctor.findings()) == []
     # Another place after that gets a number of its own.
-    changing.change(batch=batch, wanted={"overlap": 3}, by=ten.mara, now=NOON)
+    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=ten.mara, now=NOON)
     assert list(doctor.findings()) == []
 
 
 def test_what_is_frozen_or_closed_is_not_changed(ten: World) -> None:
     batch = started(ten)
     with pytest.raises(Refused, match="seed cannot be changed after a batch is opened"):
-        changing.change(batch=batch, wanted={"seed": 3}, by=ten.mara, now=NOON)
+        batch_settings.change(batch=batch, wanted={"seed": 3}, by=ten.mara, now=NOON)
     Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
     with pytest.raises(Refused, match="is closed and cannot be changed"):
-        changing.change(batch=batch, wanted={"caps": {"items": 3}}, by=ten.mara, now=NOON)
+        batch_settings.change(batch=batch, wanted={"caps": {"items": 3}}, by=ten.mara, now=NOON)
 
 
 def test_limits_of_an_open_batch_change_and_say_whom_they_stop(ten: World, mara: Client) -> None:
@@ -216,7 +216,7 @@ def test_the_form_plans_what_a_study_asks(ten: World, mara: Client) -> None:
     assert batch.resolve["rule"] == "majority"
     assert batch.resolve["most"] == 5
     assert (batch.gold_percent, batch.must_practise, batch.state) == (10, True, "open")
-    assert sum(shares.kept([batch]).values()) == 8
+    assert sum(allocation.kept([batch]).values()) == 8
 
 
 @pytest.mark.parametrize(
@@ -322,11 +322,11 @@ def test_the_preview_of_a_change_states_the_effect_of_its_term_once(ten: World, 
     batch = ten.batch()
     wanted = {"gold_percent": 10, "gold_feedback": True, "must_practise": True}
     general = "Entry requirements apply before each person's next item. Responses stay."
-    assert changing.effects(batch, wanted) == [
+    assert batch_settings.effects(batch, wanted) == [
         "0 items are decided: no change.",
         f"{general} People who have already worked here: 0.",
         TERMS["gold_percent"].effect,
     ]
-    uncounted = changing.effects(batch, wanted, counted=False)
+    uncounted = batch_settings.effects(batch, wanted, counted=False)
     assert uncounted[1:-1] == [general, TERMS["gold_percent"].effect]
     assert not any(re.search(r"\d", sentence) for sentence in uncounted)

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Person
-from annotation.work import queue
+from annotation.queue import reservations
 from tests.annotation.cast import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
@@ -21,7 +21,7 @@ JSON = "application/json"
 
 @pytest.fixture
 def held(world: World) -> Assignment:
-    found = queue.next_assignment(
+    found = reservations.next_assignment(
         batch=world.batch(overlap=2, size=3), person=world.people["ada"], now=timezone.now()
     )
     assert found is not None

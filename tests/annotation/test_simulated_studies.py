@@ -10,10 +10,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.journeys import assigning
 from annotation.models import Assignment, Batch, Person, Project, Qualification
-from annotation.studying import applying
-from annotation.studying.study import parse
+from annotation.study_file import apply
+from annotation.study_file.schema import parse
+from annotation.workflow import batches
 from tests.annotation.test_study_files import STUDIES
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,13 +26,13 @@ def test_a_shipped_study_is_simulated_to_its_end(path: Path, settings: Any) -> N
     }
     mara = Person.objects.create_person("Mara Lind", "mara@example.org", "tilted tables")
     study, now = parse(path.read_text("utf-8"), folder=path.parent), timezone.now()
-    applied = applying.apply(study, project=None, by=mara, now=now, folder=path.parent)
+    applied = apply.apply(study, project=None, by=mara, now=now, folder=path.parent)
     assert applied.failed is None, f"{applied.failed}: {applied.why}"
     project = Project.objects.get(slug=study.slug)
 
     for batch in Batch.objects.filter(project=project).order_by("pk"):
         if batch.opened_at is None:
-            assigning.open_batch(batch=batch, by=mara, now=timezone.now())
+            batches.open_batch(batch=batch, by=mara, now=timezone.now())
         people = max(3, batch.overlap)
         call_command("simulate", project=project.slug, batch=batch.name, annotators=people, stdout=StringIO())
 

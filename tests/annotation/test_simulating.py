@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation import simulating
-from annotation.journeys import importing, setting_up
+from annotation.imports import example_import
+from annotation.management import simulation
 from annotation.models import (
     Annotation,
     ApiToken,
@@ -27,8 +27,9 @@ from annotation.models import (
     Reading,
     Source,
 )
-from annotation.quality import consenting
-from annotation.refusals import Refused, refuse
+from annotation.platform.refusals import Refused, refuse
+from annotation.quality import consent
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,7 +41,7 @@ def simulate(batch: Batch) -> None:
 
 def demanding(world: World, kind: str = "value_change", **terms: Any) -> Batch:
     """A batch whose project asks for consent and for its guidelines to be confirmed."""
-    consenting.write(project=world.project, text="We publish your edits.", by=world.mara, now=NOON)
+    consent.write(project=world.project, text="We publish your edits.", by=world.mara, now=NOON)
     Project.objects.update(must_read=True)
     world.project.refresh_from_db()
     return world.batch(kind, **terms)
@@ -51,7 +52,7 @@ def test_they_consent_confirm_the_guidelines_and_practise(world: World) -> None:
 
     simulate(batch)
     assert Annotation.objects.filter(assignment__batch=batch).count() == 4
-    people = set(simulating.people_of(world.project, 3, timezone.now()))
+    people = set(simulation.people_of(world.project, 3, timezone.now()))
     assert {consent.person for consent in Consent.objects.all()} == people
     assert {reading.person for reading in Reading.objects.all()} == people
     assert {(done.person, done.variant) for done in PracticeDone.objects.all()} == {
@@ -83,26 +84,26 @@ def test_they_do_not_pass_a_qualification_that_they_did_not_work(world: World) -
 
 
 def test_nobody_new_gets_the_name_of_another(world: World) -> None:
-    first, *_ = simulating.people_of(world.project, 3, timezone.now())
+    first, *_ = simulation.people_of(world.project, 3, timezone.now())
     membership = world.project.memberships.get(person=first)
-    setting_up.remove_member(membership=membership, by=world.mara, now=timezone.now())
+    projects.remove_member(membership=membership, by=world.mara, now=timezone.now())
 
-    people = simulating.people_of(world.project, 3, timezone.now())
+    people = simulation.people_of(world.project, 3, timezone.now())
 
     assert [person.name for person in people] == ["Simulated 2", "Simulated 3", "Simulated 4"]
 
 
 def work_of_another_site(world: World, path: Path, number: int) -> World:
     """The same project with the same source again: other keys and ids."""
-    project = setting_up.create_project(slug=f"site-{number}", name="Films", manager=world.mara, now=NOON)
-    source = importing.import_examples(project=project, reader="wtq", path=path, now=NOON).source
+    project = projects.create_project(slug=f"site-{number}", name="Films", manager=world.mara, now=NOON)
+    source = example_import.import_examples(project=project, reader="wtq", path=path, now=NOON).source
     return World(project, source, {"mara": world.mara})
 
 
 def labels(batch: Batch, seed: int = 5, accuracy: float = 0.6) -> dict[tuple[str, int], Any]:
     """What each simulated person (by number) responded to each example (by id)."""
-    simulating.simulate(batch=batch, annotators=3, seed=seed, accuracy=accuracy, now=timezone.now())
-    numbers = {person: n for n, person in enumerate(simulating.people_of(batch.project, 3, timezone.now()))}
+    simulation.simulate(batch=batch, annotators=3, seed=seed, accuracy=accuracy, now=timezone.now())
+    numbers = {person: n for n, person in enumerate(simulation.people_of(batch.project, 3, timezone.now()))}
     rows = Annotation.objects.filter(assignment__batch=batch).select_related("assignment__item__example")
     return {
         (row.assignment.item.example.external_id, numbers[row.assignment.person]): row.response["data"]
@@ -171,9 +172,9 @@ def test_no_token_stays_when_one_person_is_refused(world: World, monkeypatch: py
         if len(met) == 3:
             refuse("invalid_request", "No.")
 
-    monkeypatch.setattr(simulating, "meet_requirements", meet)
+    monkeypatch.setattr(simulation, "meet_requirements", meet)
     with pytest.raises(Refused):
-        simulating.simulate(batch=world.batch(), annotators=3, seed=1, accuracy=0.9, now=NOON)
+        simulation.simulate(batch=world.batch(), annotators=3, seed=1, accuracy=0.9, now=NOON)
 
     assert ApiToken.objects.count() == 2
     assert not ApiToken.objects.filter(revoked_at__isnull=True).exists()

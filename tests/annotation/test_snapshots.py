@@ -11,10 +11,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation import jobs
-from annotation.journeys import assigning, setting_up
+from annotation.background import jobs
 from annotation.models import Batch, Event, Job, Person, Snapshot
 from annotation.quality import snapshots
+from annotation.workflow import batches, projects
 from tests.annotation.cast import World
 from tests.annotation.test_live_agreement import labelled, text
 
@@ -109,7 +109,7 @@ def test_weeks_of_a_closed_batch_are_those_of_the_time_zone_of_now(world: World)
         assignment = world.take(batch, who)
         assert assignment is not None
         world.answer(assignment, {"label": "extraction"}, now=sunday)
-    assigning.close_batch(batch=batch, by=world.mara, now=sunday)
+    batches.close_batch(batch=batch, by=world.mara, now=sunday)
 
     def weeks() -> list[str]:
         figures = shown(Batch.objects.select_related("project").get(pk=batch.pk), timezone.now() + LATER).data
@@ -117,7 +117,7 @@ def test_weeks_of_a_closed_batch_are_those_of_the_time_zone_of_now(world: World)
         return [week["name"] for measure in figures["measures"] for week in measure["weeks"]]
 
     assert set(weeks()) == {"2026-W09"}
-    setting_up.rename_project(
+    projects.rename_project(
         project=world.project, name="Films", time_zone="Pacific/Auckland", by=world.mara, now=sunday
     )
     assert set(weeks()) == {"2026-W10"}
@@ -129,7 +129,7 @@ def test_a_closed_batch_is_worked_out_once_more_and_never_again(world: World) ->
     closed = timezone.now()
     shown(batch, closed)
     assert do_jobs() == ["done"]
-    assigning.close_batch(batch=batch, by=world.mara, now=closed)
+    batches.close_batch(batch=batch, by=world.mara, now=closed)
     Snapshot.objects.update(made_at=closed + timedelta(seconds=3))
     assert shown(batch, closed + LATER).behind, "it was made before the last response could come"
 

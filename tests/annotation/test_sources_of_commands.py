@@ -10,10 +10,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.journeys import importing
+from annotation.imports import example_import
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Source
-from annotation.studying.study import Study, parse
+from annotation.study_file.schema import Study, parse
 from tableqa.readers.ingestion import checksum_of
 from tests.annotation.cast import NOON, World, make_world
 
@@ -43,7 +43,7 @@ def rest(world: World, tmp_path: Path) -> Source:
     lines = (tmp_path / "films-dev.tsv").read_text().splitlines()
     path = tmp_path / "films-dev-rejected.tsv"
     path.write_text("\n".join([lines[0], lines[1].replace("nu-0", "nu-9")]) + "\n")
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=world.project, reader="wtq", path=path, name="films-dev", now=NOON
     )
     return done.source

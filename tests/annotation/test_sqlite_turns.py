@@ -16,10 +16,10 @@ import pytest
 from django.db import OperationalError
 from django.db.utils import ConnectionHandler
 
-from annotation.database import limits
-from annotation.database.sqlite3 import base
-from annotation.journeys import adjudicating
 from annotation.models import Item
+from annotation.platform.database import limits
+from annotation.platform.database.sqlite3 import base
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 def connection_to(path: Path) -> Any:
     options = {"transaction_mode": "IMMEDIATE", "timeout": 20}
-    config = {"ENGINE": "annotation.database.sqlite3", "NAME": str(path), "OPTIONS": options}
+    config = {"ENGINE": "annotation.platform.database.sqlite3", "NAME": str(path), "OPTIONS": options}
     return ConnectionHandler({"default": config})["default"]
 
 
@@ -122,9 +122,9 @@ def test_resolving_stops_where_the_database_is_locked_and_logs_no_item_as_broken
         tried.append(item_id)
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(adjudicating, "resolve_item", resolve_item)
+    monkeypatch.setattr(adjudication, "resolve_item", resolve_item)
     with pytest.raises(OperationalError):
-        adjudicating.resolve_due(now=NOON)
+        adjudication.resolve_due(now=NOON)
 
     assert tried == [1]
     assert "cannot be resolved" not in caplog.text

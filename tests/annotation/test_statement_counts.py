@@ -13,13 +13,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import jobs
-from annotation.access import Actor
-from annotation.explorer import acting, querysets
-from annotation.explorer.actions import ACTIONS
-from annotation.journeys import adjudicating
+from annotation.access.authorization import Actor
+from annotation.access.roles import Role
+from annotation.background import jobs
+from annotation.explorer import item_actions, querysets
+from annotation.explorer.action_rules import ACTIONS
 from annotation.models import Batch, Item, Membership
-from annotation.roles import Role
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World, make_world
 
 NUMBERS = (1, 10, 100)
@@ -45,7 +45,7 @@ def accept_edits(world: World, batch: Batch, number: int) -> None:
         operation = {"op": "set_cell", "row": "r0", "column": "c1", "old": table.rows[0][1], "new": "2001"}
         data = {"unanswerable": False, "operations": [operation], "answers": ["2001"]}
         world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
 
 
 def statements(measure: Any) -> int:
@@ -73,28 +73,28 @@ def test_pages_and_previews_ask_as_often_for_a_hundred_items_as_for_ten(
         for _ in range(number - made):
             world.label(labels, "ada", "extraction")
             world.label(labels, "bo", "reasoning")
-        adjudicating.resolve_batch(batch=labels, now=NOON)
+        adjudication.resolve_batch(batch=labels, now=NOON)
         made = number
         keys = list(Item.objects.filter(batch=batch, decision__isnull=False).values_list("pk", flat=True))
         assert len(keys) == number
         for address in addresses(world, batch, labels):
             counts.setdefault(address, []).append(statements(partial(read, mara, address)))
         for action in ACTIONS:
-            preview = partial(acting.preview, reader, action, keys)
+            preview = partial(item_actions.preview, reader, action, keys)
             counts.setdefault(f"preview of {action}", []).append(statements(preview))
     assert {name: few for name, few in counts.items() if few[2] > few[1]} == {}
     assert {name: few for name, few in counts.items() if few[1] > few[0] + MOST_MORE} == {}
     assert max(few[2] for name, few in counts.items() if name.startswith("preview")) <= 50
 
     locked: list[int] = []
-    lock = acting._lock
+    lock = item_actions._lock
 
     def record(keys: Sequence[int]) -> None:
         locked.append(len(keys))
         lock(keys)
 
-    monkeypatch.setattr(acting, "_lock", record)
-    job = acting.start(reader, "flag", keys, note="A torn table", now=NOON)
+    monkeypatch.setattr(item_actions, "_lock", record)
+    job = item_actions.start(reader, "flag", keys, note="A torn table", now=NOON)
     assert jobs.run(job.pk) == "done"
     assert locked == [20] * 5, "whoever answered more cannot submit meanwhile"
 

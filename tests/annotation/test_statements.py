@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from annotation.journeys import adjudicating, annotating, releasing, setting_up
+from annotation.access.roles import Role
 from annotation.models import Assignment, Batch, Gold, Item, Membership, Person, Project
-from annotation.money import paying, statements
-from annotation.refusals import Refused
-from annotation.releases import methods, release_files
+from annotation.payments import data_statement, earnings
+from annotation.platform.refusals import Refused
+from annotation.releases import creation, methods_appendix, release_files
 from annotation.releases.manifest import Manifest
-from annotation.roles import Role
+from annotation.workflow import adjudication, assignments, projects
 from tableqa.writers import hub
 from tests.annotation.cast import NOON, World, envelope
 from tests.undone import undone
@@ -26,14 +26,14 @@ LATER = NOON + timedelta(days=1)
 def make_work(world: World) -> Batch:
     batch, begun = world.batch(overlap=1), NOON
     while (assignment := world.take(batch, "ada")) is not None:
-        annotating.ping(assignment=world.reload(assignment), now=begun + timedelta(seconds=50))
-        annotating.submit(
+        assignments.ping(assignment=world.reload(assignment), now=begun + timedelta(seconds=50))
+        assignments.submit(
             assignment=world.reload(assignment),
             response=envelope(assignment, {"label": "extraction"}),
             now=begun + timedelta(seconds=90),
         )
         begun += timedelta(seconds=90)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -45,8 +45,8 @@ def test_hours_in_full_precision_do_not_depend_on_the_order_of_rows(world: World
                 taken = world.take(batch, "ada")
                 assert taken is not None
                 Assignment.objects.filter(pk=taken.pk).update(active_seconds=time_at_work)
-                annotating.skip(assignment=taken, reason="not for me", now=NOON)
-            counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
+                assignments.skip(assignment=taken, reason="not for me", now=NOON)
+            counted = data_statement.counted(world.project, [batch], watermark=10**9, until=LATER)
             found.append(counted["hours"]["exact"]["beside"])
     assert found[0]["skipped"] > 1
     assert found == found[:1] * 24
@@ -57,15 +57,15 @@ def test_hours_of_a_response_that_is_taken_back_are_not_those_of_the_release(
 ) -> None:
     taken = world.take(world.batch(overlap=1, size=1, name="More"), "bo")
     assert taken is not None
-    annotating.ping(assignment=world.reload(taken), now=NOON + timedelta(seconds=50))
-    annotation = annotating.submit(
+    assignments.ping(assignment=world.reload(taken), now=NOON + timedelta(seconds=50))
+    annotation = assignments.submit(
         assignment=world.reload(taken),
         response=envelope(taken, {"label": "extraction"}),
         now=NOON + timedelta(seconds=90),
     )
-    annotating.undo(annotation=annotation, now=NOON + timedelta(seconds=95))
-    annotating.ping(assignment=world.reload(taken), now=NOON + timedelta(seconds=125))
-    annotating.skip(assignment=world.reload(taken), reason="odd", now=NOON + timedelta(seconds=126))
+    assignments.undo(annotation=annotation, now=NOON + timedelta(seconds=95))
+    assignments.ping(assignment=world.reload(taken), now=NOON + timedelta(seconds=125))
+    assignments.skip(assignment=world.reload(taken), reason="odd", now=NOON + timedelta(seconds=126))
     make_work(world)
 
     text = released(world, "v1", tmp_path)
@@ -74,23 +74,23 @@ def test_hours_of_a_response_that_is_taken_back_are_not_those_of_the_release(
     hours, counts = manifest["statement"]["hours"], manifest["counts"]
     assert hours["exact"]["all"] == pytest.approx(4 * 90 / 3600)
     assert hours["exact"]["beside"] == pytest.approx({"withdrawn": 90 / 3600, "skipped": 30 / 3600})
-    assert hours["exact"]["paid"] == pytest.approx(paying.summed(paying.shares(world.project)).hours)
+    assert hours["exact"]["paid"] == pytest.approx(earnings.summed(earnings.shares(world.project)).hours)
     assert "responses taken back 2 minutes, skipped items 30 seconds" in text
     assert (counts["annotators"], counts["respondents"]) == (2, 1)
     assert "\n1 people under pseudonyms." in text
     assert "4 responses by 1 people" in hub.card(manifest, manifest["files"])
-    assert methods._responses(counts).startswith("4 responses by 1 person")
+    assert methods_appendix._responses(counts).startswith("4 responses by 1 person")
     for rules, said in ((8, "\n2 people under pseudonyms."), (9, "\n1 people under pseudonyms.")):
         assert said in hub.statement({**manifest, "rules": rules})
 
 
 def say(world: World, **said: str) -> None:
-    setting_up.change_statement(project=world.project, statement=said, by=world.mara, now=NOON)
+    projects.change_statement(project=world.project, statement=said, by=world.mara, now=NOON)
 
 
 def released(world: World, name: str, folder: Path) -> str:
     out = folder / name
-    releasing.make_release(
+    creation.make_release(
         project=Project.objects.get(), name=name, format="freb_tqa", by=world.rea, now=LATER, out=out
     )
     release_files.verify(out)
@@ -109,7 +109,7 @@ def test_every_release_has_a_statement_that_verifies(world: World, tmp_path: Pat
 def test_what_people_said_and_what_they_earned_stand_in_it(world: World, tmp_path: Path) -> None:
     make_work(world)
     say(world, ethics="Board of the faculty, 2026-17.", recruitment="Six students.\n# Not a heading")
-    setting_up.change_terms(
+    projects.change_terms(
         project=world.project, pay={"currency": "EUR", "per_hour": 14.5}, caps={}, by=world.mara, now=NOON
     )
     text = released(world, "v1", tmp_path)
@@ -124,11 +124,11 @@ def test_hours_leave_gold_out_and_what_else_is_paid_adds_up_to_the_payment_sheet
     round_ = world.batch(overlap=1, name="Round")
     skipped = world.take(world.batch(overlap=1, name="More"), "bo")
     assert skipped is not None
-    annotating.ping(assignment=world.reload(skipped), now=NOON + timedelta(seconds=30))
-    annotating.skip(assignment=world.reload(skipped), reason="odd", now=NOON + timedelta(seconds=30))
+    assignments.ping(assignment=world.reload(skipped), now=NOON + timedelta(seconds=30))
+    assignments.skip(assignment=world.reload(skipped), reason="odd", now=NOON + timedelta(seconds=30))
     tried = world.take(round_, "bo")
     assert tried is not None
-    annotating.submit(
+    assignments.submit(
         assignment=world.reload(tried),
         response=envelope(tried, {"label": "extraction"}),
         now=NOON + timedelta(seconds=60),
@@ -145,7 +145,7 @@ def test_hours_leave_gold_out_and_what_else_is_paid_adds_up_to_the_payment_sheet
     hours = manifest["statement"]["hours"]
     rows = [json.loads(line) for line in (tmp_path / "v1" / "annotations.jsonl").open(encoding="utf-8")]
     of_records = sum(row["active_seconds"] for row in rows if row["newest"]) / 3600
-    paid = paying.summed(paying.shares(Project.objects.get())).hours
+    paid = earnings.summed(earnings.shares(Project.objects.get())).hours
     assert hours["all"] == pytest.approx(of_records, abs=0.0001)
     assert hours["paid"] == pytest.approx(paid, abs=0.0001)
     assert hours["paid"] == pytest.approx(hours["all"] + sum(hours["beside"].values()), abs=0.0003)
@@ -166,7 +166,7 @@ def test_the_statement_holds_the_guidelines_in_full_and_names_the_batch_of_each_
         for who in ("ada", "bo"):
             for _ in range(4):
                 world.label(batch, who, "extraction")
-        adjudicating.resolve_batch(batch=batch, now=LATER)
+        adjudication.resolve_batch(batch=batch, now=LATER)
     text = released(world, "v1", tmp_path)
 
     manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text(encoding="utf-8"))
@@ -200,7 +200,7 @@ def test_a_statement_of_the_first_form_is_made_as_it_was() -> None:
             }
         ],
         "statement": {
-            "said": {question.name: "" for question in statements.ASKED},
+            "said": {question.name: "" for question in data_statement.ASKED},
             "pay": ["14.50 EUR an hour"],
             "practised": 0,
             "qualification": [],
@@ -226,7 +226,7 @@ def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_
     for who in ("ada", "bo"):
         for label in ("extraction", "reasoning", "extraction", "extraction"):
             world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     text = released(world, "v1", tmp_path)
 
@@ -240,7 +240,7 @@ def test_agreement_in_a_statement_has_no_interval_of_zero_width_except_in_early_
 def add_di(world: World) -> None:
     """A fourth annotator."""
     world.people["di"] = Person.objects.create_person("Di", "di@example.org")
-    setting_up.add_member(
+    projects.add_member(
         project=world.project, person=world.di, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
     )
 
@@ -256,13 +256,13 @@ def test_a_characteristic_that_few_share_is_not_told_and_nobody_counts_who_gave_
         ("ivo", "Dutch"),
     ):
         membership = Membership.objects.get(person=world.people[who])
-        setting_up.say_of_oneself(membership=membership, said={"languages": languages})
+        projects.say_of_oneself(membership=membership, said={"languages": languages})
         if who not in ("cy", "ivo"):
             world.label(batch, who, "extraction")
-    counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
+    counted = data_statement.counted(world.project, [batch], watermark=10**9, until=LATER)
     assert counted["characteristics"] == {"languages": {"": 3}}
     world.label(batch, "cy", "extraction")
-    counted = statements.counted(world.project, [batch], watermark=10**9, until=LATER)
+    counted = data_statement.counted(world.project, [batch], watermark=10**9, until=LATER)
     assert counted["characteristics"] == {"languages": {"Dutch": 3, "": 1}}
 
 
@@ -279,7 +279,7 @@ def test_a_release_verifies_once_annotators_described_themselves(world: World, t
         "di": {"languages": "Sorbian", "gender": "male", "age": "", "country": "Estonia"},
     }
     for who, told in said.items():
-        setting_up.say_of_oneself(membership=Membership.objects.get(person=world.people[who]), said=told)
+        projects.say_of_oneself(membership=Membership.objects.get(person=world.people[who]), said=told)
 
     text = released(world, "v1", tmp_path)  # which verifies it
 
@@ -293,7 +293,7 @@ def test_a_release_verifies_once_annotators_described_themselves(world: World, t
 
 
 def test_statements_tell_everything_that_is_asked_in_its_order() -> None:
-    assert tuple(statements.OF_ONESELF) == hub.OF_ONESELF
+    assert tuple(data_statement.OF_ONESELF) == hub.OF_ONESELF
 
 
 def test_a_statement_has_known_fields_and_texts_of_a_bearable_length(world: World) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import tableqa
-from annotation.evaluation import evaluating
-from annotation.help import asking
+from annotation.assistance import model_queries
 from annotation.models import ModelAnswer
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.releases.model_evaluation import queries
 from predictor.configuration import STOP_AFTER
 from tableqa.scoring.predictions import EvaluationError
 from tests.annotation.cast import NOON, make_world
@@ -43,7 +43,7 @@ def test_questions_about_originals_stop_after_repeated_replies_without_what_was_
     world = make_world(tmp_path)
     llm.mood, llm.reply = mood, lambda body: "I would rather not."
     with pytest.raises(Refused, match="2 unusable replies in a row"):
-        asking.ask_model(
+        model_queries.ask_model(
             sources=[world.source], predictor="llm", purpose=purpose, samples=2, now=lambda: NOON
         )
     assert ModelAnswer.objects.count() == 2, "what was paid for is kept, and no more is asked"
@@ -52,7 +52,7 @@ def test_questions_about_originals_stop_after_repeated_replies_without_what_was_
 @pytest.mark.parametrize("mood", ["well", "declines"])
 def test_an_evaluation_stops_after_repeated_replies_without_a_list(llm: Endpoint, mood: str) -> None:
     llm.mood, llm.reply = mood, lambda body: "I would rather not."
-    ask = evaluating.model_of({"llm": llm.entry()}, "llm")
+    ask = queries.model_of({"llm": llm.entry()}, "llm")
     states = {ask(EXAMPLE)["state"] for _ in range(STOP_AFTER)}
     assert states == {"no_list" if mood == "well" else "declined"}
     with pytest.raises(EvaluationError, match="20 unusable replies in a row"):
@@ -61,7 +61,7 @@ def test_an_evaluation_stops_after_repeated_replies_without_a_list(llm: Endpoint
 
 
 def test_a_list_ends_a_row_of_unusable_replies(llm: Endpoint) -> None:
-    ask = evaluating.model_of({"llm": llm.entry()}, "llm")
+    ask = queries.model_of({"llm": llm.entry()}, "llm")
     llm.reply = lambda body: '{"answers": ["Oslo"]}' if len(llm.requests) % STOP_AFTER == 0 else "no"
     for _ in range(2 * STOP_AFTER):
         ask(EXAMPLE)

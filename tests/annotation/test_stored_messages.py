@@ -13,12 +13,13 @@ from django.db import connection
 from django.utils import translation
 from django.utils.translation import gettext
 
-from annotation import jobs, words
-from annotation.journeys import adjudicating
+from annotation.background import jobs
 from annotation.models import Adjudication, Event, Job
-from annotation.refusals import refuse
-from annotation.releases.wordings import FORMER, is_wording, note_of
-from annotation.work import practising
+from annotation.platform import display_text
+from annotation.platform.refusals import refuse
+from annotation.queue import practice
+from annotation.releases.former_wordings import FORMER, is_wording, note_of
+from annotation.workflow import adjudication
 from tableqa.agreement import coefficients
 from tableqa.core import translation as core_translation
 from tableqa.core.translation import Message, joined
@@ -44,7 +45,7 @@ def stored(row: Any, field: str) -> Any:
 
 @pytest.mark.parametrize(("code", "wording"), WORDINGS)
 def test_a_release_may_have_a_message_in_any_of_its_wordings(code: str, wording: str) -> None:
-    words.load_messages()
+    display_text.load_messages()
     values = {name: str(number) for number, name in enumerate(re.findall(r"\{(\w+)\}", wording), start=3)}
     message, text = Message(code, values), wording.format(**values)
 
@@ -63,7 +64,7 @@ def test_a_note_in_a_manifest_is_shown_in_the_readers_language() -> None:
 
     assert message == joined([coefficients.UNEQUAL, coefficients.ONE_UNIT])
     with translation.override("de"):
-        assert "Konfidenzintervall" in words.shown(message)
+        assert "Konfidenzintervall" in display_text.shown(message)
     assert note_of("What somebody wrote.") == "What somebody wrote."
 
 
@@ -71,7 +72,7 @@ def undecided(world: World) -> Adjudication:
     batch = world.batch(overlap=2, size=1)
     world.label(batch, "ada", "extraction")
     world.label(batch, "bo", "neither")
-    adjudicating.resolve_due(now=NOON + timedelta(days=1))
+    adjudication.resolve_due(now=NOON + timedelta(days=1))
     return Adjudication.objects.get(item__batch=batch)
 
 
@@ -80,9 +81,9 @@ def test_the_reason_of_an_adjudication_is_stored_as_a_message(world: World) -> N
 
     assert stored(adjudication, "reason")["code"] == "resolving.no_label"
     assert adjudication.reason == "No label has a majority (extraction 1, neither 1)."
-    assert words.shown(adjudication.reason) == adjudication.reason
+    assert display_text.shown(adjudication.reason) == adjudication.reason
     with translation.override("de"):
-        assert words.shown(adjudication.reason) == (
+        assert display_text.shown(adjudication.reason) == (
             "Kein Etikett hat eine Mehrheit (Nachschlagen 1, keines von beiden 1)."
         )
     event = Event.objects.get(thing="item", thing_id=adjudication.item_id, after="adjudication")
@@ -103,7 +104,7 @@ def test_every_declared_message_is_in_a_module_that_is_loaded_for_stored_codes()
     }
     tasks = {name for name in declaring if re.fullmatch(r"tasks\.\w+\.task", name)}
 
-    assert declaring - tasks == set(words.MESSAGES)
+    assert declaring - tasks == set(display_text.MESSAGES)
     assert len(tasks) == 3
 
 
@@ -120,25 +121,25 @@ def texts_in(value: Any) -> list[str]:
     [(task, variant) for task in task_types().values() for variant in task.variants or [""]],
 )
 def test_practice_shows_its_sentences_in_the_readers_language(task: Any, variant: str) -> None:
-    words.load_messages()
+    display_text.load_messages()
     templates = [one for one in core_translation._templates.values() if len(re.sub(r"\{\w+\}", "", one)) > 5]
     ours = re.compile("|".join(re.sub(r"\\\{\w+\\\}", ".+", re.escape(one)) for one in templates))
     with translation.override("de"):
         texts = [
-            text for one in practising.exercises(task, variant) for text in texts_in(task.payload(one.item))
+            text for one in practice.exercises(task, variant) for text in texts_in(task.payload(one.item))
         ]
         sentences = [text for text in texts if ours.fullmatch(text)]
 
-        assert [text for text in sentences if words.shown(text) == text] == []
+        assert [text for text in sentences if display_text.shown(text) == text] == []
 
 
 def test_a_sentence_of_practice_is_a_message() -> None:
-    (exercise, *_) = practising.exercises(task_type("question_screening"))
+    (exercise, *_) = practice.exercises(task_type("question_screening"))
     text = exercise.item.inputs["samples"]["text"]
 
     assert text == "8 of 8 samples right (written for practice)"
     with translation.override("de"):
-        assert words.shown(text) == "8 von 8 Antworten richtig (written for practice)"
+        assert display_text.shown(text) == "8 von 8 Antworten richtig (written for practice)"
 
 
 # -- refusals of jobs -----------------------------------------------------------------------------

@@ -13,13 +13,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import events
-from annotation.access import Actor
-from annotation.journeys import adjudicating, annotating, assigning, changing, releasing, setting_up
+from annotation.access import audit_log
+from annotation.access.authorization import Actor
+from annotation.access.roles import Role
+from annotation.accounts import item_history
+from annotation.accounts.item_history import THINGS
 from annotation.models import Event, Inquiry, Item, Membership, Person
-from annotation.people import stories
-from annotation.people.stories import THINGS
-from annotation.roles import Role
+from annotation.releases import creation
+from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
 from tests.annotation.cast import NOON, World
 
 
@@ -39,10 +40,10 @@ def item(world: World) -> Item:
     batch = world.batch(size=1, overlap=2)
     skipped = world.take(batch, "cy")
     assert skipped is not None
-    annotating.skip(assignment=skipped, reason="a torn table", now=NOON)
+    assignments.skip(assignment=skipped, reason="a torn table", now=NOON)
     first = world.take(batch, "ada")
     assert first is not None
-    annotating.flag(assignment=first, note="an odd year", now=NOON)
+    assignments.flag(assignment=first, note="an odd year", now=NOON)
     Inquiry.objects.create(
         project=world.project,
         batch=batch,
@@ -55,16 +56,16 @@ def item(world: World) -> Item:
         answered_at=NOON,
     )
     made = world.answer(first, {"label": "extraction"})
-    annotating.undo(annotation=made, now=NOON + timedelta(seconds=5))
+    assignments.undo(annotation=made, now=NOON + timedelta(seconds=5))
     world.answer(world.reload(first), {"label": "reasoning"}, NOON + timedelta(seconds=9))
     world.label(batch, "bo", "neither")
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON + timedelta(seconds=20))
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(seconds=30))
+    batches.close_batch(batch=batch, by=world.mara, now=NOON + timedelta(seconds=20))
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(seconds=30))
     found = batch.items.get()
-    adjudicating.decide(
+    adjudication.decide(
         item=found, by=world.ivo, note="B is right.", choose=["A"], now=NOON + timedelta(seconds=40)
     )
-    releasing.make_release(
+    creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=NOON + timedelta(seconds=50)
     )
     return found
@@ -102,7 +103,7 @@ class TestAnItem:
     @pytest.mark.parametrize("who", ["rea", "ivo", "vic"])
     def test_whoever_invites_nobody_reads_pseudonyms(self, item: Item, world: World, who: str) -> None:
         world.people["vic"] = Person.objects.create_person("Vic", "vic@example.org")
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=world.vic, roles=[Role.VIEWER], by=world.mara, now=NOON
         )
 
@@ -126,7 +127,7 @@ class TestAnItem:
     def test_whoever_annotates_in_the_open_batch_reads_no_story_of_it(self, world: World) -> None:
         batch = world.batch(size=1)
         world.label(batch, "ada", "extraction")
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
         mara = browser(world.mara)
@@ -235,7 +236,7 @@ def test_everything_that_events_are_about_has_a_name_in_the_log() -> None:
 
 def told(world: World, item: Item) -> list[str]:
     item = Item.objects.select_related("batch__project", "example__stored_table").get(pk=item.pk)
-    story = stories.of_item(item, stories.Names(Actor(world.mara), world.project))
+    story = item_history.of_item(item, item_history.Names(Actor(world.mara), world.project))
     return [line for moment in story.moments for line in (moment.what, *moment.words)]
 
 
@@ -246,18 +247,18 @@ def test_every_time_an_adjudicator_was_asked_keeps_its_own_reason_and_nothing_is
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
     later = NOON + timedelta(hours=1)
-    adjudicating.resolve_batch(batch=batch, now=later)
-    item = adjudicating.waiting(batch).get()
+    adjudication.resolve_batch(batch=batch, now=later)
+    item = adjudication.waiting(batch).get()
     first = item.adjudication.reason
-    back = adjudicating.send_back(item=item, by=world.ivo, choose="A", note="Think again.", now=later)
+    back = adjudication.send_back(item=item, by=world.ivo, choose="A", note="Think again.", now=later)
     held = world.reload(back.assignment)
     world.answer(held, {"label": "neither"}, now=later)
-    adjudicating.resolve_due(now=later + timedelta(hours=1))
-    item = adjudicating.waiting(batch).get()
+    adjudication.resolve_due(now=later + timedelta(hours=1))
+    item = adjudication.waiting(batch).get()
     assert item.adjudication.reason != first
-    changing.change(batch=batch, wanted={"caps": {"items_per_day": 9}}, by=world.mara, now=later)
-    adjudicating.decide(item=item, by=world.ivo, choose=["A"], note="The first.", now=later)
-    assigning.close_batch(batch=batch, by=world.mara, now=later)
+    batch_settings.change(batch=batch, wanted={"caps": {"items_per_day": 9}}, by=world.mara, now=later)
+    adjudication.decide(item=item, by=world.ivo, choose=["A"], note="The first.", now=later)
+    batches.close_batch(batch=batch, by=world.mara, now=later)
 
     lines = told(world, item)
 
@@ -272,8 +273,8 @@ def test_why_an_item_came_back_stays_in_its_story_when_it_is_taken_up_again(worl
     batch = world.batch(size=1, overlap=1)
     held = world.take(batch, "ada")
     assert held is not None
-    annotating.give_back(assignment=held, now=NOON)
-    annotating.resume(assignment=world.reload(held), now=NOON)
+    assignments.give_back(assignment=held, now=NOON)
+    assignments.resume(assignment=world.reload(held), now=NOON)
 
     assert "given back" in told(world, batch.items.get())
 
@@ -282,7 +283,7 @@ def test_the_log_shows_what_a_term_was_and_what_it_is(world: World, client: Clie
     batch = world.batch(size=1, overlap=1)
     for amount in (0.1, 0.2):
         pay = {"currency": "EUR", "per_item": amount}
-        changing.change(batch=batch, wanted={"pay": pay}, by=world.mara, now=NOON)
+        batch_settings.change(batch=batch, wanted={"pay": pay}, by=world.mara, now=NOON)
     client.force_login(world.mara)
 
     page = client.get(f"/projects/{world.project.slug}/log/?thing=batch").content.decode()
@@ -316,10 +317,10 @@ def test_the_log_is_filtered_by_days(
 def test_the_log_is_in_the_order_of_time_and_its_pages_leave_nothing_out(
     world: World, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stories, "PAGE", 3)
+    monkeypatch.setattr(item_history, "PAGE", 3)
     batch = world.batch(size=1, overlap=1)
     for seconds, word in ((5, "five"), (4, "four"), (7, "seven"), (6, "six"), (9, "nine"), (8, "eight")):
-        events.record(
+        audit_log.record(
             project_id=world.project.pk,
             actor=world.mara,
             thing="batch",
@@ -349,7 +350,7 @@ def test_another_rule_is_told_in_the_story_without_saying_what_it_is_twice(
     world: World, before: dict[str, str], after: dict[str, str], line: str
 ) -> None:
     batch = world.batch(size=1, overlap=3, resolve=before)
-    adjudicating.change_rule(batch=batch, rule=after, by=world.mara, now=NOON)
+    adjudication.change_rule(batch=batch, rule=after, by=world.mara, now=NOON)
 
     story = told(world, batch.items.get())
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.work import strategies
+from annotation.queue import strategies
 
 pytestmark = pytest.mark.both
 

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation import demo_world
-from annotation.access import Actor, assignment
-from annotation.journeys import adjudicating, annotating, assigning, setting_up
+from annotation.access.authorization import Actor, assignment
+from annotation.access.roles import Role
+from annotation.management import demo_world
 from annotation.models import Batch, Event, Example, Item, Person, PinnedExample, Project
-from annotation.refusals import Refused
-from annotation.roles import Role
-from annotation.studying import applying, standing, writing
-from annotation.studying.study import Work, makers, parse
-from annotation.work import queue
+from annotation.platform.refusals import Refused
+from annotation.queue import reservations
+from annotation.study_file import apply as study_file_apply
+from annotation.study_file import current_state, project_export
+from annotation.study_file.schema import Work, makers, parse
+from annotation.workflow import adjudication, assignments, batches, projects
 from tests.annotation.cast import NOON, envelope, make_world
 from tests.annotation.test_study_files import apply, exported, plan_of
 from tests.undone import undone
@@ -52,24 +53,24 @@ def make_one(slug: str, name: str = "Change") -> Example:
     project = Project.objects.get(slug=slug)
     person = Person.objects.create_person("Somebody", f"{Person.objects.count()}@example.org")
     by = project.memberships.get(person__name__startswith="Mara").person
-    setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=by, now=NOON)
+    projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=by, now=NOON)
     batch = Batch.objects.get(project=project, name=name)
-    found = queue.next_assignment(batch=batch, person=person, now=NOON)
+    found = reservations.next_assignment(batch=batch, person=person, now=NOON)
     assert found is not None
     held = assignment(Actor(person), found.public_id)
     table = held.plain_item.example.table
     edit = {"op": "set_cell", "row": table.row_ids[0], "column": table.column_ids[1], "at": [0, 1]}
     edit |= {"old": table.rows[0][1], "new": "4711"}
     data = {"unanswerable": False, "operations": [edit], "answers": ["4711"], "reason": ""}
-    annotating.submit(assignment=held, response=envelope(held, data), now=NOON)
+    assignments.submit(assignment=held, response=envelope(held, data), now=NOON)
     return Example.objects.originals().get(pk=held.item.example_id)
 
 
 def close(slug: str, *names: str) -> None:
     for batch in Batch.objects.filter(project__slug=slug, name__in=names):
-        assigning.open_batch(batch=batch, by=None, now=NOON)
-        assigning.close_batch(batch=batch, by=None, now=NOON)
-        adjudicating.resolve_batch(batch=batch, now=NOON)
+        batches.open_batch(batch=batch, by=None, now=NOON)
+        batches.close_batch(batch=batch, by=None, now=NOON)
+        adjudication.resolve_batch(batch=batch, now=NOON)
 
 
 class TestWhereNobodyMakesThem:
@@ -142,14 +143,14 @@ class TestWhereTheStudyItselfMakesThem:
         text = HEAD + MAKE + RATE.replace("of: perturbed", "of: perturbed, size: 1")
         apply(text, films, mara)
         make_one("small")
-        adjudicating.resolve_due(now=NOON.replace(hour=23))
+        adjudication.resolve_due(now=NOON.replace(hour=23))
         apply(text, films, mara)
         item = Item.objects.get(batch__name="Rate", batch__project__slug="small")
         PinnedExample.objects.create(item=item, made_by=mara, made_at=NOON)
 
-        here = standing.of_project(Project.objects.get(slug="small"), now=NOON)
+        here = current_state.of_project(Project.objects.get(slug="small"), now=NOON)
 
-        assert "guideline_examples" not in writing.written(here)
+        assert "guideline_examples" not in project_export.written(here)
         assert [note.partition(" is about")[0] for note in here.notes if "guideline" in note] == [
             "1 guideline example"
         ]
@@ -162,7 +163,7 @@ class TestWhereTheStudyItselfMakesThem:
         )
 
         make_one("small")
-        adjudicating.resolve_due(now=NOON.replace(hour=23))
+        adjudication.resolve_due(now=NOON.replace(hour=23))
 
         assert [one.name for one in apply(text, films, mara).done] == ["Rate", "Rate"]
 
@@ -216,8 +217,8 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     slug, waits = "tilted-tables", "Rate the changed tables"
     with an_empty_database():
         assert demo_world.load(now=NOON)
-        here = standing.of_project(Project.objects.get(slug=slug), now=NOON)
-        text = writing.written(here)
+        here = current_state.of_project(Project.objects.get(slug=slug), now=NOON)
+        text = project_export.written(here)
     paths = {
         "wtq-excerpt": "wtq/excerpt-dev.tsv",
         "wtq-related": "wtq_related/excerpt.tsv",
@@ -237,7 +238,7 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     by = Person.objects.create_person("Mara Lind", "mara@example.org")
     said = parse(text)
     folder = demo_world.FIXTURES
-    applied = applying.apply(said, project=None, by=by, now=NOON, folder=folder, files=files)
+    applied = study_file_apply.apply(said, project=None, by=by, now=NOON, folder=folder, files=files)
 
     assert applied.failed is None, applied.why
     assert [one.name for one in applied.waits] == [waits]
@@ -249,7 +250,7 @@ def test_the_demo_project_is_made_again_elsewhere_but_for_what_people_have_yet_t
     make_one(slug, "Change the answer")
     project = Project.objects.get(slug=slug)
     close(slug, *makers(said.batches, ["wtq-excerpt"]))
-    again = applying.apply(said, project=project, by=by, now=NOON, folder=folder, files=files)
+    again = study_file_apply.apply(said, project=project, by=by, now=NOON, folder=folder, files=files)
 
     assert (again.failed, again.waits) == (None, ())
     whole = parse(exported(slug))

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import jobs, uploads
+from annotation.background import jobs, uploads
 from annotation.models import Batch, Event, Example, Gold, Item, Job, Project, Source
-from annotation.money import statements
+from annotation.payments import data_statement
+from annotation.platform.refusals import Refused
 from annotation.quality import gold
-from annotation.refusals import Refused
-from annotation.studying import applying, planning, standing, writing
-from annotation.studying.planning import Looked
-from annotation.studying.standing import Counts, Standing
-from annotation.studying.study import GoldItem, Somebody, parse
+from annotation.study_file import apply, current_state, project_export
+from annotation.study_file import plan as study_file_plan
+from annotation.study_file.current_state import Counts, Standing
+from annotation.study_file.plan import Looked
+from annotation.study_file.schema import GoldItem, Somebody, parse
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.previews import importer
 from tests.annotation.test_study_files import SMALL, plan_of
@@ -54,7 +55,7 @@ def begun() -> bool:
 def refused(text: str, folder: Path, world: World) -> str:
     before = Event.objects.count()
     with pytest.raises(Refused) as raised:
-        applying.apply(parse(text, folder=folder), project=None, by=world.mara, now=NOON, folder=folder)
+        apply.apply(parse(text, folder=folder), project=None, by=world.mara, now=NOON, folder=folder)
     assert (begun(), Event.objects.count()) == (False, before), "nothing is begun"
     return raised.value.detail
 
@@ -140,19 +141,19 @@ class TestWhileSomethingIsInTheWayNothingIsBegun:
 class TestGoldGoesAlong:
     def test_from_a_source_that_the_batch_is_not_drawn_from(self, films: World, tmp_path: Path) -> None:
         text = HEAD + TYPES + "    sample: {sources: [films], size: 2}\n    gold: {percent: 10}\n"
-        applied = applying.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
         batch = Batch.objects.get(project=applied.project)
         for name in ("nu-8", "nu-0"):  # nu-0 is in both sources: the one that no batch is drawn from is meant
             example = Example.objects.get(
                 source__project=applied.project, source__name="more", external_id=name
             )
             gold.mark(batch=batch, example=example, data={"label": "extraction"}, by=films.mara, now=NOON)
-        here = standing.of_project(applied.project, now=NOON)
-        exported = writing.written(here)
+        here = current_state.of_project(applied.project, now=NOON)
+        exported = project_export.written(here)
 
-        assert applying.planned(parse(exported), applied.project, now=NOON).does == ()
+        assert apply.planned(parse(exported), applied.project, now=NOON).does == ()
         elsewhere = exported.replace("slug: small", "slug: elsewhere")
-        again = applying.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        again = apply.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         assert again.failed is None, again.why
         assert list(
@@ -160,13 +161,13 @@ class TestGoldGoesAlong:
             .order_by("item__position")
             .values_list("item__example__source__name", "item__example__external_id")
         ) == [("more", "nu-8"), ("more", "nu-0")]
-        same = writing.written(standing.of_project(again.project, now=NOON))
+        same = project_export.written(current_state.of_project(again.project, now=NOON))
         assert same.replace("slug: elsewhere", "slug: small") == exported
-        assert applying.planned(parse(elsewhere), again.project, now=NOON).does == ()
+        assert apply.planned(parse(elsewhere), again.project, now=NOON).does == ()
 
     def test_with_what_stands_frozen_beside_it(self, films: World, tmp_path: Path) -> None:
         text = HEAD + TYPES + "    sample: {sources: [films], size: 2}\n    gold: {percent: 10}\n"
-        applied = applying.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
         batch = Batch.objects.get(project=applied.project)
         gold.mark(
             batch=batch,
@@ -177,9 +178,9 @@ class TestGoldGoesAlong:
             by=films.mara,
             now=NOON,
         )
-        here = standing.of_project(applied.project, now=NOON)
-        elsewhere = writing.written(here).replace("slug: small", "slug: elsewhere")
-        again = applying.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        here = current_state.of_project(applied.project, now=NOON)
+        elsewhere = project_export.written(here).replace("slug: small", "slug: elsewhere")
+        again = apply.apply(parse(elsewhere), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         item = Item.objects.get(batch__project=again.project, is_gold=True)
         assert item.inputs == {"suggestions": {"model": {"label": "reasoning"}}}
@@ -202,9 +203,9 @@ class TestGoldGoesAlong:
         )
         gold.mark(batch=batch, example=made, data={"label": "extraction"}, by=films.mara, now=NOON)
 
-        here = standing.of_project(films.project, now=NOON)
+        here = current_state.of_project(films.project, now=NOON)
 
-        assert "nu-0~value_change-1" not in writing.written(here)
+        assert "nu-0~value_change-1" not in project_export.written(here)
         assert any(
             note.startswith("1 gold item is about an example that people created here") for note in here.notes
         )
@@ -220,7 +221,7 @@ def test_gold_beyond_the_sample_of_a_qualification_is_left_out_of_the_work(
         f"    gold: {{items: [{items}]}}\n{TYPES}    requires: Entry\n    sample: {{sources: [films]}}\n"
     ).replace("nu-0,", "nu-0, source: films,")
 
-    applying.apply(parse(text, folder=tmp_path), project=None, by=films.mara, now=NOON, folder=tmp_path)
+    apply.apply(parse(text, folder=tmp_path), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
     of = {
         name: set(Item.objects.filter(batch__name=name).values_list("example", flat=True))
@@ -235,15 +236,15 @@ class TestWhatIsSaidOfAFileElsewhere:
         text = HEAD + TYPES + "    decide: at_close\n    overlap: 2\n"
         text += "  - name: All\n    type: question_type\n    strategy: everyone\n    decide: when_complete\n"
         text += "  - name: Late\n    type: question_type\n    strategy: everyone\n"
-        applied = applying.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
+        applied = apply.apply(parse(text), project=None, by=films.mara, now=NOON, folder=tmp_path)
 
         said = dict(Batch.objects.filter(project=applied.project).values_list("name", "decide_at_close"))
-        exported = writing.written(standing.of_project(applied.project, now=NOON))
+        exported = project_export.written(current_state.of_project(applied.project, now=NOON))
 
         assert said == {"Types": True, "All": False, "Late": True}
         assert re.findall(r"    decide: (\w+)", exported) == ["at_close", "when_complete"]
-        assert applying.planned(parse(exported), applied.project, now=NOON).does == ()
-        (change,) = applying.planned(
+        assert apply.planned(parse(exported), applied.project, now=NOON).does == ()
+        (change,) = apply.planned(
             parse(exported.replace("decide: at_close\n", "decide: when_complete\n")),
             applied.project,
             now=NOON,
@@ -254,7 +255,7 @@ class TestWhatIsSaidOfAFileElsewhere:
         batch = films.batch(name="Pilot")
         Batch.objects.filter(pk=batch.pk).update(set_aside_at=NOON, set_aside_because="unclear")
 
-        notes = standing.of_project(films.project, now=NOON).notes
+        notes = current_state.of_project(films.project, now=NOON).notes
 
         assert [note.partition(" and ")[0] for note in notes] == ["Pilot is set aside here"]
 
@@ -264,12 +265,12 @@ class TestHoursThatAreLeft:
 
     def costs(
         self, *works: dict[str, Any], counts: dict[str, Counts], people: int = 4
-    ) -> list[planning.Cost]:
+    ) -> list[study_file_plan.Cost]:
         batches = tuple(one.changed(**more) for one, more in zip(self.STUDY.batches, works, strict=True))
         people_of = tuple(Somebody(f"P{n}", ("annotator",)) for n in range(people))
         wanted = dataclasses.replace(self.STUDY, batches=batches, runs=(), people=people_of)
         there = dataclasses.replace(wanted, batches=tuple(one for one in batches if one.name in counts))
-        plan = planning.plan(
+        plan = study_file_plan.plan(
             wanted,
             Standing(there, batches=counts, examples={("films", "originals"): 100}),
             looked={0: Looked("c" * 64, 100)},
@@ -326,7 +327,7 @@ class TestHoursThatAreLeft:
         gold.mark(batch=batch, example=example, data={"label": "extraction"}, by=films.mara, now=NOON)
         films.label(batch, "ada", "extraction")
 
-        counts = standing.of_project(films.project, now=NOON).batches["Types"]
+        counts = current_state.of_project(films.project, now=NOON).batches["Types"]
 
         assert counts == Counts("open", 4, 6, 1, gold=1, gold_submitted=0, undecided=3, left=5)
 
@@ -362,7 +363,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "project.model_budget.tokens": (PAY, "budget_tokens"),
     **{f"project.release.{name}": (RELEASES, field) for name, field in OF_A_RELEASE.items()},
     "consent": ("/projects/films/consent/?edit", "text"),
-    **{f"statement.{one.name}": (STATEMENT, one.name) for one in statements.ASKED},
+    **{f"statement.{one.name}": (STATEMENT, one.name) for one in data_statement.ASKED},
     "people.name": (PEOPLE, "name"),
     "people.roles": (PEOPLE, "roles"),
     "sources.name": (IMPORT, "name"),
@@ -470,7 +471,11 @@ def keys(shape: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def test_every_key_of_the_schema_has_its_place_in_the_pages_or_a_reason() -> None:
-    found = {key for key in keys(json.loads(writing.published_schema())) if not key.startswith("task_types.")}
+    found = {
+        key
+        for key in keys(json.loads(project_export.published_schema()))
+        if not key.startswith("task_types.")
+    }
 
     assert found == PAGES.keys() | ONLY_IN_A_FILE.keys()
     assert not PAGES.keys() & ONLY_IN_A_FILE.keys()

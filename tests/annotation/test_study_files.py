@@ -24,8 +24,8 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from annotation import jobs
-from annotation.journeys import adjudicating, annotating, assigning, changing, releasing, setting_up
+from annotation.access.roles import Role
+from annotation.background import jobs
 from annotation.models import (
     Batch,
     ConsentText,
@@ -42,16 +42,29 @@ from annotation.models import (
     Release,
     Source,
 )
+from annotation.platform.refusals import Refused
 from annotation.quality import gold
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.roles import Role
-from annotation.studying import applying, definitions, missing, planning, standing, words, writing, yaml_file
-from annotation.studying.planning import Plan
-from annotation.studying.standing import Counts, Pace, Standing
-from annotation.studying.study import Study, document, parse
-from annotation.studying.yaml_file import StudyError
-from annotation.work import lineage, queue
+from annotation.queue import lineage, reservations
+from annotation.releases import creation, release_files
+from annotation.study_file import (
+    apply as study_file_apply,
+)
+from annotation.study_file import (
+    current_state,
+    plan_text,
+    project_export,
+    release_gaps,
+    type_definitions,
+    yaml_file,
+)
+from annotation.study_file import (
+    plan as study_file_plan,
+)
+from annotation.study_file.current_state import Counts, Pace, Standing
+from annotation.study_file.plan import Plan
+from annotation.study_file.schema import Study, document, parse
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import adjudication, assignments, batch_settings, batches, projects
 from tableqa.core.translation import word
 from tasks.contract import task_type, task_types
 from tasks.pace import usual_seconds
@@ -93,20 +106,22 @@ def films(tmp_path: Path, db: None) -> Path:
     return tmp_path
 
 
-def apply(text: str, folder: Path | None, by: Person, slug: str = "small", **more: Any) -> applying.Applied:
+def apply(
+    text: str, folder: Path | None, by: Person, slug: str = "small", **more: Any
+) -> study_file_apply.Applied:
     said = parse(text, folder=folder)
     project = Project.objects.filter(slug=slug).first()
-    return applying.apply(said, project=project, by=by, now=NOON, folder=folder, **more)
+    return study_file_apply.apply(said, project=project, by=by, now=NOON, folder=folder, **more)
 
 
 def plan_of(text: str, folder: Path | None, slug: str = "small") -> Plan:
     said = parse(text, folder=folder)
-    looked = None if folder is None else applying.look(said, folder=folder)
-    return applying.planned(said, Project.objects.filter(slug=slug).first(), now=NOON, looked=looked)
+    looked = None if folder is None else study_file_apply.look(said, folder=folder)
+    return study_file_apply.planned(said, Project.objects.filter(slug=slug).first(), now=NOON, looked=looked)
 
 
 def exported(slug: str = "small") -> str:
-    return writing.written(standing.of_project(Project.objects.get(slug=slug), now=NOON))
+    return project_export.written(current_state.of_project(Project.objects.get(slug=slug), now=NOON))
 
 
 def faults(text: str) -> list[str]:
@@ -425,7 +440,7 @@ def test_a_message_is_written_as_its_sentence() -> None:
 def test_the_published_schema_is_the_one_that_is_used() -> None:
     published = (ROOT / "docs" / "study.schema.json").read_text(encoding="utf-8")
 
-    assert published == writing.published_schema(), (
+    assert published == project_export.published_schema(), (
         "write it anew: ./run manage study schema > docs/study.schema.json"
     )
 
@@ -447,12 +462,12 @@ def test_the_reference_names_every_key_of_the_schema() -> None:
             for part in shape:
                 yield from keys(part)
 
-    assert set(keys(json.loads(writing.published_schema()))) - documented == set()
+    assert set(keys(json.loads(project_export.published_schema()))) - documented == set()
 
 
 def yaml_blocks() -> list[Any]:
     """The indented blocks of the documentation that are a study file or a part of one."""
-    keys = "|".join(json.loads(writing.published_schema())["properties"])
+    keys = "|".join(json.loads(project_export.published_schema())["properties"])
     blocks: list[Any] = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         for block in re.findall(r"(?:^ {4}.*\n(?:\n(?= {4}))?)+", page.read_text(encoding="utf-8"), re.M):
@@ -470,7 +485,7 @@ def test_every_study_file_of_the_documentation_is_accepted(text: str) -> None:
 
     assert study.task_types or study.batches
     for name, data in study.task_types.items():
-        assert definitions.read(name, definitions.written(data)) == data
+        assert type_definitions.read(name, type_definitions.written(data)) == data
 
 
 # -- the plan ---------------------------------------------------------------------------------------
@@ -482,7 +497,7 @@ class TestThePlan:
     STUDY = parse(SMALL.replace("name: Small}", "name: Small, pay: {currency: EUR, per_hour: 12}}"))
 
     def plan(self, there: Standing | None) -> Plan:
-        return planning.plan(self.STUDY, there, looked={0: planning.Looked("c" * 64, 100)})
+        return study_file_plan.plan(self.STUDY, there, looked={0: study_file_plan.Looked("c" * 64, 100)})
 
     def standing(self, **more: Any) -> Standing:
         there = dataclasses.replace(
@@ -531,7 +546,7 @@ class TestThePlan:
             study=dataclasses.replace(there.study, batches=(*there.study.batches, other)),
             batches={**there.batches, "Another": Counts("open", 7, 21, 0)},
         )
-        plan = planning.plan(
+        plan = study_file_plan.plan(
             dataclasses.replace(self.STUDY, batches=(dataclasses.replace(elsewhere, name="New"),)),
             there,
             looked={},
@@ -559,7 +574,7 @@ class TestThePlan:
         )
         said = parse(SMALL.replace("size: 3}", "size: 3}\n    caps: {}"))
         wanted = dataclasses.replace(self.STUDY, batches=said.batches, lines=said.lines)
-        (change,) = planning.plan(wanted, there, looked={}).does
+        (change,) = study_file_plan.plan(wanted, there, looked={}).does
         assert (change.verb, change.words) == ("change", "caps: {items: 9} becomes none.")
 
     @pytest.mark.parametrize(
@@ -583,7 +598,7 @@ class TestThePlan:
         short = self.STUDY.batches[1].changed(**change)
         wanted = dataclasses.replace(self.STUDY, batches=(self.STUDY.batches[0], short))
 
-        plan = planning.plan(wanted, None, looked={0: planning.Looked("c" * 64, 100)})
+        plan = study_file_plan.plan(wanted, None, looked={0: study_file_plan.Looked("c" * 64, 100)})
 
         assert any(said in one.words and one.name == "Short" for one in plan.cannot)
 
@@ -591,7 +606,7 @@ class TestThePlan:
         there = self.standing()
         less = dataclasses.replace(self.STUDY, batches=(), sources=(), runs=())
 
-        plan = planning.plan(less, there, looked={})
+        plan = study_file_plan.plan(less, there, looked={})
 
         assert plan.does == ()
         assert {(one.verb, one.name) for one in plan.changes} == {
@@ -602,7 +617,7 @@ class TestThePlan:
 
     def test_an_account_of_the_costs_is_told_in_lines(self) -> None:
         said = "\n".join(
-            words.lines(self.plan(self.standing(paces={("question_type", "", False): Pace(36.0, 120)})))
+            plan_text.lines(self.plan(self.standing(paces={("question_type", "", False): Pace(36.0, 120)})))
         )
 
         assert "Nothing to do: the project matches the file." in said
@@ -682,14 +697,14 @@ class TestApplying:
     def test_goes_on_where_it_was_interrupted(
         self, films: Path, mara_of_films: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        whole = assigning.open_batch
+        whole = batches.open_batch
 
         def fails(**said: Any) -> None:
             raise Refused("invalid_request", "The lights went out.")
 
-        monkeypatch.setattr(assigning, "open_batch", fails)
+        monkeypatch.setattr(batches, "open_batch", fails)
         stopped = apply(SMALL, films, mara_of_films)
-        monkeypatch.setattr(assigning, "open_batch", whole)
+        monkeypatch.setattr(batches, "open_batch", whole)
         rest = apply(SMALL, films, mara_of_films)
 
         assert (stopped.failed and stopped.failed.section, stopped.why) == ("open", "The lights went out.")
@@ -738,12 +753,12 @@ class TestApplying:
         ada = Membership.objects.get(project=world.project, person=world.ada)
         assert ada.roles == ["annotator", "adjudicator"]
         assert apply(text, None, world.mara, "films").done == []
-        later = applying.planned(parse(text), world.project, now=NOON + timedelta(days=15))
+        later = study_file_apply.planned(parse(text), world.project, now=NOON + timedelta(days=15))
         assert [change.verb for change in later.does] == ["invite"], (
             "the link has expired: there is a new one"
         )
-        invitation = setting_up.open_invitation(applied.links[0].token, now=NOON)
-        setting_up.join_as_new(
+        invitation = projects.open_invitation(applied.links[0].token, now=NOON)
+        projects.join_as_new(
             invitation=invitation, name="Elias", email="e@example.org", password="tilted tables", now=NOON
         )
         assert apply(text, None, world.mara, "films").done == []
@@ -770,8 +785,8 @@ class TestApplying:
         assert [link.name for link in applied.links] == ["Ann", "Ben"]
         assert apply(text, films, mara_of_films).done == []
         for link in applied.links:
-            setting_up.join_as_new(
-                invitation=setting_up.open_invitation(link.token, now=NOON),
+            projects.join_as_new(
+                invitation=projects.open_invitation(link.token, now=NOON),
                 name=link.name,
                 email=f"{link.name}@example.org",
                 password="tilted tables",
@@ -808,7 +823,7 @@ class TestApplying:
     def test_whoever_was_removed_gets_no_new_link(self, world: World) -> None:
         text = "study: 1\nproject: {slug: films, name: Films}\npeople:\n  - {name: Bo, roles: [annotator]}\n"
         member = Membership.objects.get(project=world.project, person=world.bo)
-        setting_up.remove_member(membership=member, by=world.mara, now=NOON)
+        projects.remove_member(membership=member, by=world.mara, now=NOON)
 
         plan = plan_of(text, None, "films")
 
@@ -823,10 +838,10 @@ class TestApplying:
         project = apply(text, films, mara_of_films).project
         statement = {"recruitment": "Students.", "ethics": "Approved by the board."}
         caps, pay = {"hours_per_day": 3}, {"currency": "EUR", "per_hour": 12}
-        setting_up.change_statement(project=project, statement=statement, by=mara_of_films, now=NOON)
-        setting_up.change_terms(project=project, caps=caps, pay=pay, by=mara_of_films, now=NOON)
+        projects.change_statement(project=project, statement=statement, by=mara_of_films, now=NOON)
+        projects.change_terms(project=project, caps=caps, pay=pay, by=mara_of_films, now=NOON)
         batch = Batch.objects.get(project=project, name="Types")
-        changing.change(batch=batch, wanted={"caps": {"items": 9}}, by=mara_of_films, now=NOON)
+        batch_settings.change(batch=batch, wanted={"caps": {"items": 9}}, by=mara_of_films, now=NOON)
 
         plan = plan_of(text, films)
         apply(text, films, mara_of_films)
@@ -867,8 +882,8 @@ class TestApplying:
         assert more != text
         said = parse(more)
 
-        plan = applying.planned(said, world.project, now=NOON)
-        effects = applying.effects(plan, world.project)
+        plan = study_file_apply.planned(said, world.project, now=NOON)
+        effects = study_file_apply.effects(plan, world.project)
         applied = apply(more, None, world.mara, "films")
 
         assert [change.words for change in plan.does] == ["overlap: 3 becomes 4."]
@@ -929,7 +944,7 @@ def mara_of_films(films: Path) -> Person:
 
 
 def label(batch: Batch, person: Person, said: str) -> None:
-    found = queue.next_assignment(batch=batch, person=person, now=NOON)
+    found = reservations.next_assignment(batch=batch, person=person, now=NOON)
     assert found is not None
     response = {
         "type": "question_type",
@@ -938,7 +953,7 @@ def label(batch: Batch, person: Person, said: str) -> None:
         "base": found.plain_item.base,
         "data": {"label": said},
     }
-    annotating.submit(assignment=found, response=response, now=NOON)
+    assignments.submit(assignment=found, response=response, now=NOON)
 
 
 class TestChains:
@@ -952,10 +967,10 @@ class TestChains:
     def decide(self, project: Project, *labels: str) -> Batch:
         batch = Batch.objects.get(project=project, name="Types")
         ada = Person.objects.get(name="Ada")
-        setting_up.add_member(project=project, person=ada, roles=[Role.ANNOTATOR], by=None, now=NOON)
+        projects.add_member(project=project, person=ada, roles=[Role.ANNOTATOR], by=None, now=NOON)
         for one in labels:
             label(batch, ada, one)
-        adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
+        adjudication.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
         return batch
 
     def test_each_outcome_goes_where_it_belongs(self, project: Project) -> None:
@@ -977,14 +992,14 @@ class TestChains:
         self, project: Project, mara_of_films: Person, tmp_path: Path
     ) -> None:
         batch = self.decide(project, "extraction", "extraction", "reasoning")
-        assigning.close_batch(batch=batch, by=mara_of_films, now=NOON)
+        batches.close_batch(batch=batch, by=mara_of_films, now=NOON)
         for job in Job.objects.filter(project=project, kind="perturb", state=Job.State.QUEUED):
             jobs.run(job.pk)
 
         run = PerturbationRun.objects.get(project=project)
         assert run.event is not None
         assert (len(run.chosen), run.chosen) == (2, sorted(run.chosen))
-        release = releasing.make_release(
+        release = creation.make_release(
             project=project, name="v1", format="askew", by=mara_of_films, now=NOON, out=tmp_path / "out"
         )
         release_files.verify(tmp_path / "out")
@@ -1011,7 +1026,7 @@ class TestChains:
     def test_a_release_now_would_lack_what_the_plan_says(self, project: Project) -> None:
         self.decide(project, "extraction")
 
-        said = [str(one) for one in missing.missing(project)]
+        said = [str(one) for one in release_gaps.missing(project)]
 
         assert "Types: 2 items have too few responses." in said
         assert "Short: It waits for 2 more decisions in “Types”." in said
@@ -1074,9 +1089,9 @@ def test_a_published_study_is_applied_once_and_its_export_makes_it_again(
     assert items_of(slug) == sampled
 
 
-def apply_with(said: Study, files: dict[str, Path], by: Person) -> applying.Applied:
+def apply_with(said: Study, files: dict[str, Path], by: Person) -> study_file_apply.Applied:
     """The study in this database, with the files of its sources where this machine has them."""
-    return applying.apply(said, project=None, by=by, now=NOON, folder=ROOT, files=files)
+    return study_file_apply.apply(said, project=None, by=by, now=NOON, folder=ROOT, files=files)
 
 
 def items_of(slug: str) -> dict[str, list[str]]:
@@ -1185,7 +1200,7 @@ class TestThereAndBack:
                 assert apply(text, films, mara).done == []
                 first, sampled = exported(), items_of("small")
             with an_empty_database():
-                again = applying.apply(
+                again = study_file_apply.apply(
                     parse(first),
                     project=None,
                     by=mara,
@@ -1248,7 +1263,7 @@ class TestTheCommand:
         self.run("export", str(back), "--project", "small")
         assert self.run("export", "-", "--project", "small") == back.read_text()
         assert "people" not in self.run("export", "-", "--project", "small", "--without-people")
-        assert self.run("schema") == writing.published_schema()
+        assert self.run("schema") == project_export.published_schema()
 
     @pytest.mark.parametrize(
         ("arguments", "status", "said"),
@@ -1294,7 +1309,7 @@ class TestTheCommand:
         def fails(**said: Any) -> None:
             raise Refused("invalid_request", "The lights went out.")
 
-        monkeypatch.setattr(assigning, "open_batch", fails)
+        monkeypatch.setattr(batches, "open_batch", fails)
 
         with pytest.raises(CommandError, match="Stopped at open Types: The lights went out"):
             self.run("apply", str(films / "study.yaml"), "--manager", "mara@example.org")
@@ -1406,7 +1421,7 @@ class TestThePage:
         free = world.source.examples.exclude(items__batch=batch).order_by("pk")[0]
         gold.mark(batch=batch, example=free, data={"label": "neither"}, by=world.mara, now=NOON)
         assert "neither" in mara.get(self.ADDRESS).content.decode()
-        setting_up.add_member(
+        projects.add_member(
             project=world.project, person=world.mara, roles=[Role.ANNOTATOR], by=world.mara, now=NOON
         )
         whole = exported("films")
@@ -1435,7 +1450,7 @@ class TestThePage:
 def test_a_run_that_a_batch_feeds_can_be_started_on_the_page(world: World) -> None:
     batch = world.batch(name="Types", overlap=1)
     world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
+    adjudication.resolve_batch(batch=batch, now=NOON + timedelta(hours=1))
     client = Client()
     client.force_login(world.mara)
     said = {"kinds": ["row_shuffle"], "seeds": "33", "rules": "released", "feeds_from": batch.pk}

@@ -11,18 +11,19 @@ from django.conf import settings
 from django.test import Client
 from django.utils import translation
 
-from annotation.journeys import importing, setting_up
+from annotation.access.roles import Role
+from annotation.imports import example_import
 from annotation.models import Batch, Event, Job, Person, PerturbationRun, Project, Source
-from annotation.quality import consenting
-from annotation.roles import Role
-from annotation.studying import applying, standing, templates, writing
-from annotation.studying.planning import Plan
-from annotation.studying.study import parse, people_needed
+from annotation.quality import consent
+from annotation.study_file import apply, current_state, project_export, study_templates
+from annotation.study_file.plan import Plan
+from annotation.study_file.schema import parse, people_needed
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 
 ADDRESS = "/projects/films/templates/"
 FIXTURES = Path(settings.BASE_DIR) / "fixtures"
-ALL = list(templates.shipped())
+ALL = list(study_templates.shipped())
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def choice(world: World, key: str = "freb_tqa", source: Source | None = None) ->
 
 
 def rated_answers(world: World) -> Source:
-    return importing.import_examples(
+    return example_import.import_examples(
         project=world.project,
         reader="jsonl",
         path=FIXTURES / "demo" / "rated-answers.jsonl",
@@ -48,17 +49,17 @@ def rated_answers(world: World) -> Source:
 
 
 def test_the_templates_are_the_shipped_study_files_in_their_order() -> None:
-    assert [one.title for one in templates.shipped().values()] == [
+    assert [one.title for one in study_templates.shipped().values()] == [
         "FREB-TQA part 3",
         "RobuT header and question perturbations",
         "LFTQA-Eval ratings",
         "Adversarial questions with a model in the loop",
         "Label my questions",
     ]
-    for one in templates.shipped().values():
+    for one in study_templates.shipped().values():
         assert {frozenset(said) for said in one.texts.values()} == {frozenset({"en", "de"})}
     with translation.override("de"):
-        assert templates.shipped()["label_questions"].title == "Meine Fragen einordnen"
+        assert study_templates.shipped()["label_questions"].title == "Meine Fragen einordnen"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_the_templates_are_the_shipped_study_files_in_their_order() -> None:
     [("freb_tqa", 5), ("robut", 3), ("lftqa_eval", 3), ("adversarial", 3), ("label_questions", 3)],
 )
 def test_people_who_made_an_example_are_not_counted_for_what_follows_from_it(key: str, people: int) -> None:
-    assert people_needed(templates.shipped()[key].study) == people
+    assert people_needed(study_templates.shipped()[key].study) == people
 
 
 def test_the_page_shows_what_would_be_created_and_writes_nothing(world: World, mara: Client) -> None:
@@ -114,10 +115,10 @@ def test_what_was_created_is_what_the_file_says_and_applying_the_export_again_do
 ) -> None:
     mara.post(ADDRESS, choice(world))
 
-    here = standing.of_project(world.project, now=NOON)
-    said = parse(writing.written(here))
-    assert not applying.planned(said, world.project, now=NOON).does
-    wanted = templates.shipped()["freb_tqa"].study
+    here = current_state.of_project(world.project, now=NOON)
+    said = parse(project_export.written(here))
+    assert not apply.planned(said, world.project, now=NOON).does
+    wanted = study_templates.shipped()["freb_tqa"].study
     assert [(one.name, one.type, one.feeds_from, one.feeds_when) for one in here.study.batches] == [
         (one.name, one.type, one.feeds_from, one.feeds_when) for one in wanted.batches
     ]
@@ -180,7 +181,7 @@ class TestTextsThatAreLeftOut:
         assert "of the template is left out" not in page
 
     def test_what_the_project_has_is_not_mentioned(self, world: World, mara: Client) -> None:
-        consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+        consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
         Project.objects.update(statement={"training": "None."})
         page = mara.get(ADDRESS, choice(world)).content.decode()
         assert "of the template is left out" not in page
@@ -238,8 +239,8 @@ class TestBatchesThatCannotBeCreated:
         self, world: World
     ) -> None:
         study = parse(CHAIN_OVER_LISTED_EXAMPLES)
-        here = standing.of_project(world.project, now=NOON).study
-        reduced, notes = templates.adapted(study, project=here, source="films-dev", known=())
+        here = current_state.of_project(world.project, now=NOON).study
+        reduced, notes = study_templates.adapted(study, project=here, source="films-dev", known=())
         assert [work.name for work in reduced.batches] == ["Types"]
         assert notes == [
             "“Listed” is left out: it uses examples that this source does not have.",
@@ -263,7 +264,7 @@ class TestBatchesThatCannotBeCreated:
 
 class TestRefusals:
     def test_without_a_source_the_page_asks_for_an_import(self, world: World, mara: Client) -> None:
-        setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+        projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
         page = mara.get("/projects/empty/templates/").content.decode()
         assert "Import examples</a> first" in page
         assert 'name="template"' not in page
@@ -307,7 +308,7 @@ class TestRefusals:
     def test_an_unknown_template_or_the_source_of_another_project_is_refused(
         self, world: World, mara: Client
     ) -> None:
-        other = setting_up.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
+        other = projects.create_project(slug="other", name="Other", manager=world.mara, now=NOON)
         assert "There is no such template" in mara.get(ADDRESS, choice(world, "nope")).content.decode()
         Source.objects.update(project=other)
         page = mara.post(ADDRESS, choice(world)).content.decode()
@@ -329,20 +330,20 @@ def test_the_project_page_offers_the_templates(world: World, mara: Client) -> No
 def annotators_joined(project: Project, number: int) -> None:
     for place in range(number):
         person = Person.objects.create_person(f"Person {place}")
-        setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=NOON)
+        projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=None, now=NOON)
 
 
 class TestMaximum:
     @pytest.fixture
     def empty(self, world: World) -> Project:
         """A project of Mara with the source, which nobody has joined."""
-        project = setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+        project = projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
         Source.objects.update(project=project)
         return project
 
     def plan(self, world: World, project: Project) -> Plan:
-        template = templates.shipped()["freb_tqa"]
-        return templates.draft(template, project=project, source=world.source, now=NOON).plan
+        template = study_templates.shipped()["freb_tqa"]
+        return study_templates.draft(template, project=project, source=world.source, now=NOON).plan
 
     def test_it_is_for_as_many_people_as_the_template_needs(self, world: World, empty: Project) -> None:
         before = self.plan(world, empty)

@@ -11,7 +11,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 
 from annotation.models import Job
-from annotation.views import gallery
+from annotation.web.views import task_type_gallery
 from tasks.contract import STEPS, TaskType, task_types
 from tests.annotation.cast import NOON, World
 
@@ -38,9 +38,9 @@ def test_every_task_type_declares_its_step_its_paper_and_a_small_picture(task: T
 
 
 def test_every_variant_is_one_card_in_the_step_of_its_task_type(world: World) -> None:
-    steps = gallery.by_step(world.project)
+    steps = task_type_gallery.by_step(world.project)
     cards = [card.key for _, group in steps for card in group]
-    assert sorted(cards) == sorted(gallery.choices(world.project))
+    assert sorted(cards) == sorted(task_type_gallery.choices(world.project))
     assert {"value_change:answer_changes", "value_change:answer_stays", "question_type"} <= set(cards)
     titles = [title for title, _ in steps]
     assert titles == list(STEPS.values())

@@ -12,15 +12,15 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from jsonschema import Draft202012Validator
 
-from annotation.quality import agreement
-from annotation.studying import definitions
-from annotation.studying.study import parse
+from annotation.quality import agreement_report
+from annotation.study_file import type_definitions
+from annotation.study_file.schema import parse
 from tableqa import Example, Table
 from tasks.contract import Accepted, Item, response_data
 from tasks.contract.decision_rules import resolve
 from tasks.shared.defined_types import task_of
 
-FILES = sorted(definitions.TEMPLATES.glob("*.yaml"))
+FILES = sorted(type_definitions.TEMPLATES.glob("*.yaml"))
 TABLE = Table(["Nation", "Gold"], [["India", "102"], ["Nepal", "32"]])
 ITEMS = [
     Item(Example(f"e-{number}", "who won?", TABLE, [f"India {number}", "Nepal"])) for number in range(20)
@@ -40,7 +40,7 @@ def test_it_works_from_form_to_agreement(path: Path) -> None:
     task = task_of(name, data)
 
     assert name == path.stem
-    assert definitions.read(name, definitions.written(data)) == data
+    assert type_definitions.read(name, type_definitions.written(data)) == data
     context: dict[str, Any] = {"task": task, "data": {}, "assignment": {"shows": task.payload(ITEMS[0])}}
     form = render_to_string(task.form_template, context)
     assert all(f'data-field="{field.name}"' in form for field in task.fields)
@@ -60,7 +60,7 @@ def test_it_works_from_form_to_agreement(path: Path) -> None:
         decided += isinstance(resolve(task, {}, said, item), Accepted)
     assert decided > 5
     shapes = {item.example.id: TABLE.shape for item in ITEMS}
-    figures = agreement.figures(task, rows, shapes)
+    figures = agreement_report.figures(task, rows, shapes)
     assert {one.measure for one in figures} == {measure.name for measure in task.measures}
     assert all(
         one.low is not None for one in figures if one.value is not None and one.statistic != "cohen_kappa"

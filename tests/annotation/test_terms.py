@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from annotation.refusals import Refused
-from annotation.terms import SECTIONS, TERMS, Context, Term, changeable, check
+from annotation.models.batch_options import SECTIONS, TERMS, Context, Term, changeable, check
+from annotation.platform.refusals import Refused
 from tasks.contract import task_type, task_types
 
 PURPOSES = ("work", "calibration", "qualification")

@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.journeys import annotating
 from annotation.models import Annotation, Assignment, Batch, Tally
-from annotation.quality import quality
-from annotation.work import queue
+from annotation.quality import annotator_quality
+from annotation.queue import reservations
+from annotation.workflow import assignments
 from tests.annotation.cast import NOON, World, envelope, make_world
 
 LABEL = {"label": "reasoning"}
@@ -25,13 +25,13 @@ def one_after_the_other(world: World, batch: Batch, each: Iterable[float], *, pi
     A sign of life comes every `pings` seconds from the first item on, whatever item is on the screen.
     """
     now, ping_at, ada = NOON, NOON + timedelta(seconds=pings), world.ada
-    current = queue.next_assignment(batch=batch, person=ada, now=now)
+    current = reservations.next_assignment(batch=batch, person=ada, now=now)
     for seconds in each:
         assert current is not None
-        ahead = queue.next_assignment(batch=batch, person=ada, holding=[current.public_id], now=now)
+        ahead = reservations.next_assignment(batch=batch, person=ada, holding=[current.public_id], now=now)
         end = now + timedelta(seconds=seconds)
         while ping_at < end:
-            annotating.ping(assignment=world.reload(current), now=ping_at)
+            assignments.ping(assignment=world.reload(current), now=ping_at)
             ping_at += timedelta(seconds=pings)
         now = end
         world.answer(world.reload(current), LABEL, now=now)
@@ -57,7 +57,7 @@ def test_after_a_skip_the_next_item_begins(world: World) -> None:
     assert first is not None
     ahead = world.take(batch, "ada", holding=[first.public_id])
     assert ahead is not None
-    annotating.skip(assignment=first, reason="odd", now=NOON + timedelta(seconds=50))
+    assignments.skip(assignment=first, reason="odd", now=NOON + timedelta(seconds=50))
 
     world.answer(world.reload(ahead), LABEL, now=NOON + timedelta(seconds=58))
 
@@ -68,7 +68,7 @@ def test_a_lease_that_a_manager_ends_is_no_sign_of_life(world: World) -> None:
     batch = world.batch(overlap=1)
     assert world.take(batch, "ada") is not None
 
-    queue.take_back_all(batch=batch, reason="moved", now=NOON, actor=world.mara)
+    reservations.take_back_all(batch=batch, reason="moved", now=NOON, actor=world.mara)
 
     assert Tally.objects.get(person=world.ada).ended_at is None
 
@@ -77,7 +77,7 @@ def test_a_tab_left_open_does_not_count(world: World) -> None:
     batch = world.batch(overlap=1)
     taken = world.take(batch, "ada")
     assert taken is not None
-    annotating.ping(assignment=taken, now=NOON + timedelta(seconds=30))
+    assignments.ping(assignment=taken, now=NOON + timedelta(seconds=30))
 
     world.answer(world.reload(taken), LABEL, now=NOON + timedelta(hours=2))
 
@@ -91,7 +91,7 @@ def test_two_signs_of_life_at_once_count_once(world: World) -> None:
     other_tab = world.reload(taken)
 
     for one in (taken, other_tab):
-        annotating.ping(assignment=one, now=NOON + timedelta(seconds=30))
+        assignments.ping(assignment=one, now=NOON + timedelta(seconds=30))
 
     assert Assignment.objects.get().active_seconds == 30.0
 
@@ -101,7 +101,7 @@ def test_taking_a_submission_back_is_no_work(world: World) -> None:
     taken = world.take(batch, "ada")
     assert taken is not None
     done = world.answer(taken, LABEL, now=NOON + timedelta(seconds=10))
-    annotating.undo(annotation=done, now=NOON + timedelta(seconds=40))
+    assignments.undo(annotation=done, now=NOON + timedelta(seconds=40))
     world.answer(world.reload(taken), {"label": "extraction"}, now=NOON + timedelta(seconds=45))
 
     assert list(Annotation.objects.order_by("revision").values_list("active_seconds", flat=True)) == [
@@ -116,11 +116,11 @@ def test_a_script_that_answers_at_once_is_flagged_as_too_fast(db: None, tmp_path
     batch = world.batch(overlap=2)
     for who, pause in (("ada", timedelta(seconds=20)), ("bo", timedelta(milliseconds=4))):
         now = NOON
-        while taken := queue.next_assignment(batch=batch, person=world.people[who], now=now):
+        while taken := reservations.next_assignment(batch=batch, person=world.people[who], now=now):
             now += pause
             world.answer(world.reload(taken), LABEL, now=now)
 
-    people = quality.report(batch)["people"]
+    people = annotator_quality.report(batch)["people"]
 
     def flagged(who: str) -> bool:
         return next(
@@ -136,11 +136,11 @@ def test_two_scripts_that_answer_at_once_are_both_flagged(db: None, tmp_path: An
     batch = world.batch(overlap=2)
     for who in ("ada", "bo"):
         now = NOON
-        while taken := queue.next_assignment(batch=batch, person=world.people[who], now=now):
+        while taken := reservations.next_assignment(batch=batch, person=world.people[who], now=now):
             now += timedelta(milliseconds=100)
             world.answer(world.reload(taken), LABEL, now=now)
 
-    people = quality.report(batch)["people"]
+    people = annotator_quality.report(batch)["people"]
 
     for who in ("ada", "bo"):
         (time,) = [one for one in people[str(world.people[who].pk)]["habits"] if one["kind"] == "too_fast"]
@@ -153,11 +153,11 @@ def test_where_nobody_knows_the_time_nothing_is_flagged(db: None, tmp_path: Any)
     batch = world.batch(overlap=2)
     for who, pause in (("ada", timedelta(seconds=20)), ("bo", timedelta(minutes=5))):
         now = NOON
-        while taken := queue.next_assignment(batch=batch, person=world.people[who], now=now):
+        while taken := reservations.next_assignment(batch=batch, person=world.people[who], now=now):
             now += pause
             world.answer(world.reload(taken), LABEL, now=now)
 
-    of_bo = quality.report(batch)["people"][str(world.bo.pk)]
+    of_bo = annotator_quality.report(batch)["people"][str(world.bo.pk)]
 
     assert of_bo["timed"] == 0
     assert not any(one["raised"] for one in of_bo["habits"] if one["kind"] == "too_fast")

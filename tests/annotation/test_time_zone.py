@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Role
 from annotation.models import Person
-from annotation.roles import Role
+from annotation.workflow import projects
 from tests.annotation.cast import World
 
 SIGN_IN = {"username": "ada@example.org", "password": "tilted tables"}
@@ -33,7 +33,7 @@ def test_a_later_sign_in_leaves_the_time_zone_alone(world: World) -> None:
 
 
 def test_a_time_zone_that_was_chosen_stays(world: World) -> None:
-    setting_up.change_person(person=world.ada, name="Ada", time_zone="Europe/Oslo")
+    projects.change_person(person=world.ada, name="Ada", time_zone="Europe/Oslo")
 
     Client().post("/sign-in/", {**SIGN_IN, "time_zone": "Asia/Tokyo"})
 
@@ -49,7 +49,7 @@ def test_an_unknown_time_zone_is_ignored(world: World, unknown: str) -> None:
 
 
 def test_whoever_registers_by_an_invitation_gets_the_time_zone_of_the_browser(world: World) -> None:
-    _, token = setting_up.invite(
+    _, token = projects.invite(
         project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
     )
     given = {
@@ -65,7 +65,7 @@ def test_whoever_registers_by_an_invitation_gets_the_time_zone_of_the_browser(wo
 
 
 def test_a_new_project_is_offered_the_time_zone_of_its_manager(world: World) -> None:
-    setting_up.change_person(person=world.mara, name="Mara", time_zone="Europe/Oslo")
+    projects.change_person(person=world.mara, name="Mara", time_zone="Europe/Oslo")
     client = Client()
     client.force_login(world.mara)
 

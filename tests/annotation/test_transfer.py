@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.doctor import findings
-from annotation.journeys import releasing, restoring, setting_up
+from annotation.imports import mapping_file, response_import
+from annotation.imports.field_mapping import MOST_VALUES, Column, ImportMapping, Summary
+from annotation.imports.response_preview import Preview
+from annotation.management.doctor import findings
 from annotation.models import (
     Annotation,
     Assignment,
@@ -26,15 +28,13 @@ from annotation.models import (
     Source,
     TaskTypeDefinition,
 )
-from annotation.money import paying
-from annotation.quality import agreement
-from annotation.refusals import Refused
-from annotation.releases import release_files
+from annotation.payments import earnings
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report
+from annotation.releases import creation, release_files, restoration
 from annotation.releases.raw_records import Raw
-from annotation.studying import standing
-from annotation.transfer import mapping_file, responses
-from annotation.transfer.mapping import MOST_VALUES, Column, ImportMapping, Summary
-from annotation.transfer.preview import Preview
+from annotation.study_file import current_state
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import batch_of, define, say
 from tests.annotation.test_kinds_judging import EDIT
@@ -78,11 +78,11 @@ def mapped(world: World, path: Path, tool: str, function: Any, **mapping: Any) -
 
 
 def write(world: World, path: Path, tool: str = "label_studio", **mapping: Any) -> Preview:
-    return mapped(world, path, tool, responses.write, **mapping)
+    return mapped(world, path, tool, response_import.write, **mapping)
 
 
 def look(world: World, path: Path, tool: str = "label_studio", **mapping: Any) -> Preview:
-    return mapped(world, path, tool, responses.look, **mapping)
+    return mapped(world, path, tool, response_import.look, **mapping)
 
 
 def labels() -> list[tuple[str, dict[str, Any]]]:
@@ -132,14 +132,14 @@ def test_people_labels_and_times_of_label_studio_are_those_of_the_file(
 
 def test_agreement_is_computed_as_for_native_labels(world: World, two_people: Path) -> None:
     write(world, two_people)
-    imported = agreement.of_batch(Batch.objects.get())
+    imported = agreement_report.of_batch(Batch.objects.get())
 
     native = world.batch(size=2, overlap=2)
     for who, given in (("ada", ("extraction", "reasoning")), ("bo", ("extraction", "extraction"))):
         for label in given:
             world.label(native, who, label)
 
-    assert imported == agreement.of_batch(native)
+    assert imported == agreement_report.of_batch(native)
 
 
 def test_the_audit_log_says_where_a_response_comes_from(world: World, two_people: Path) -> None:
@@ -166,10 +166,10 @@ def test_a_release_and_its_restored_project_say_where_a_response_comes_from(
         "at": "2025-05-04T03:02:01+00:00",
     }
     folder = tmp_path / "v1"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
-    again = setting_up.create_project(slug="again", name="Again", manager=world.mara, now=NOON)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    again = projects.create_project(slug="again", name="Again", manager=world.mara, now=NOON)
 
-    restoring.restore(project=again, folder=folder, by=world.mara, now=NOON)
+    restoration.restore(project=again, folder=folder, by=world.mara, now=NOON)
 
     assert [one["imported"] for one in release_files.load(folder).annotations] == [expected] * 4
     restored = Annotation.objects.filter(assignment__batch__project=again)
@@ -202,7 +202,7 @@ def test_the_seconds_of_label_studio_are_kept_with_the_response(world: World, ti
 def test_a_study_file_notes_the_sources_of_imported_responses(world: World, timed: Path) -> None:
     write(world, timed)
 
-    standing_now = standing.of_project(world.project, now=NOON)
+    standing_now = current_state.of_project(world.project, now=NOON)
 
     source = Batch.objects.get().items.all()[0].example.source
     [note] = [note for note in standing_now.notes if source.name in note]
@@ -215,7 +215,7 @@ def test_a_study_file_notes_the_sources_of_imported_responses(world: World, time
 def test_responses_without_a_known_time_are_left_out_of_averages(world: World, timed: Path) -> None:
     write(world, timed)
 
-    pace = standing.of_project(world.project, now=NOON).paces["question_type", "", False]
+    pace = current_state.of_project(world.project, now=NOON).paces["question_type", "", False]
 
     assert (pace.seconds, pace.of) == (40.0, 2)
 
@@ -223,7 +223,7 @@ def test_responses_without_a_known_time_are_left_out_of_averages(world: World, t
 def test_imported_time_is_not_paid(world: World, timed: Path) -> None:
     write(world, timed)
 
-    assert paying.summed(paying.of_batch(Batch.objects.get())).amounts == {}
+    assert earnings.summed(earnings.of_batch(Batch.objects.get())).amounts == {}
 
 
 def test_a_restored_project_makes_the_same_release_of_imported_times(
@@ -507,7 +507,7 @@ def exported(world: World, folder: Path) -> tuple[Batch, Raw]:
     for who in ("ada", "bo"):
         for label in ("extraction", "reasoning", "neither"):
             world.label(batch, who, label)
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
     return batch, release_files.load(folder)
 
 
@@ -517,7 +517,7 @@ def sent_out(world: World, folder: Path, tool: str) -> Path:
     batch = world.batch(overlap=2, size=1)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    releasing.make_release(
+    creation.make_release(
         project=world.project,
         name="v1",
         format="askew",
@@ -545,7 +545,7 @@ def test_simulated_people_of_own_exports_are_simulated_again(world: World, tmp_p
     assert dict(people.values_list("name", "is_simulated")) == expected
     assert preview.summary.simulated == {pseudonym_of(world, world.bo)}
     with pytest.raises(Refused, match="simulated"):
-        releasing.make_release(project=world.project, name="v2", format="askew", by=None, now=NOON)
+        creation.make_release(project=world.project, name="v2", format="askew", by=None, now=NOON)
     assert list(findings()) == []
 
 
@@ -615,13 +615,13 @@ def test_own_exports_whose_fields_a_mapping_renames_keep_the_types_of_their_valu
     for who, data in zip(("ada", "bo"), RICH_RESPONSES, strict=True):
         say(world, batch, who, data)
     folder, out = tmp_path / "release", tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
     call_command("export_release", folder, out, "--to", tool)
-    empty = setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+    empty = projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
     path = out / f"{batch.public_id}{'.json' if tool == 'label_studio' else ''}"
     mapping = mapping_file.parse({"source": "films", "batch": "back", "fields": {"level": "difficulty"}})
 
-    responses.write(project=empty, path=path, tool=tool, mapping=mapping, by=world.mara, now=NOON)
+    response_import.write(project=empty, path=path, tool=tool, mapping=mapping, by=world.mara, now=NOON)
 
     fields = TaskTypeDefinition.objects.get(project=empty).data["fields"]
     types = {field["name"]: (field["type"], field.get("optional", False)) for field in fields}
@@ -805,7 +805,7 @@ def test_proposals_of_an_import_are_in_the_release_and_go_back_to_label_studio(
     done = write(world, predicted(tmp_path, RULES, MODEL))
     assert done.batch is not None
     folder, out = tmp_path / "release", tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
 
     release_files.verify(folder)
     call_command("export_release", folder, out, "--to", "label_studio")
@@ -818,8 +818,8 @@ def test_proposals_of_an_import_are_in_the_release_and_go_back_to_label_studio(
     ]
     again = write(world, path, batch="back", source="back")
     assert (again.proposals, again.losses) == (2, [])
-    project = setting_up.create_project(slug="again", name="Again", manager=world.mara, now=NOON)
-    restoring.restore(project=project, folder=folder, by=world.mara, now=NOON)
+    project = projects.create_project(slug="again", name="Again", manager=world.mara, now=NOON)
+    restoration.restore(project=project, folder=folder, by=world.mara, now=NOON)
     assert Proposal.objects.filter(item__batch__project=project).count() == 2
 
 
@@ -884,7 +884,7 @@ def test_own_exports_of_a_task_type_with_variants_come_back(world: World, tmp_pa
     assert assignment is not None
     world.answer(assignment, EDIT)
     folder, out = tmp_path / "release", tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
     call_command("export_release", folder, out, "--to", tool)
 
     write(world, out / f"{batch.public_id}{'.json' if tool == 'label_studio' else ''}", tool, batch="back")
@@ -931,13 +931,15 @@ def test_own_exports_bring_their_definition_into_an_empty_project(
     for who, data in zip(("ada", "bo"), RICH_RESPONSES, strict=True):
         say(world, batch, who, data)
     folder, out = tmp_path / "release", tmp_path / "out"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
+    creation.make_release(project=world.project, name="v1", format="askew", by=None, now=NOON, out=folder)
     call_command("export_release", folder, out, "--to", tool)
-    empty = setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+    empty = projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
     path = out / f"{batch.public_id}{'.json' if tool == 'label_studio' else ''}"
     mapping = mapping_file.parse({"source": "films", "batch": "back"})
 
-    preview = responses.write(project=empty, path=path, tool=tool, mapping=mapping, by=world.mara, now=NOON)
+    preview = response_import.write(
+        project=empty, path=path, tool=tool, mapping=mapping, by=world.mara, now=NOON
+    )
 
     assert (preview.imported, preview.is_new_type, preview.losses) == (2, True, [])
     back = TaskTypeDefinition.objects.get(project=empty)
@@ -945,7 +947,7 @@ def test_own_exports_bring_their_definition_into_an_empty_project(
     assert (back.name, back.data) == (row.name, {k: v for k, v in row.data.items() if k not in uncarried})
     assert data_of(Batch.objects.get(name="back")) == data_of(batch)
     again = mapping_file.parse(mapping_file.as_data(preview.mapping) | {"batch": "again"})
-    second = responses.look(project=empty, path=path, tool=tool, mapping=again, by=world.mara, now=NOON)
+    second = response_import.look(project=empty, path=path, tool=tool, mapping=again, by=world.mara, now=NOON)
     assert second.problems == []
 
 

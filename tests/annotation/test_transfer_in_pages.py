@@ -19,14 +19,15 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import access, jobs, uploads, written_pages
-from annotation.doctor import findings
-from annotation.journeys import defining
-from annotation.journeys.labelled_elsewhere import checks
+from annotation.access import authorization
+from annotation.background import jobs, staged_pages, uploads
+from annotation.imports import response_import
+from annotation.imports.field_mapping import ImportMapping
+from annotation.imports.label_import import checks
+from annotation.management.doctor import findings
 from annotation.models import Annotation, Batch, Example, Job, Project, Proposal, Source, StoredTable
-from annotation.refusals import Refused
-from annotation.transfer import responses
-from annotation.transfer.mapping import ImportMapping
+from annotation.platform.refusals import Refused
+from annotation.workflow import task_types
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_defining import DEFINITION
 from tests.annotation.test_restoring_pages import Killed, rows
@@ -45,8 +46,8 @@ def tasks(number: int, label: str = "label") -> list[dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written_pages, "ROWS", 2)
-    monkeypatch.setattr(written_pages, "CLEARING", math.inf)
+    monkeypatch.setattr(staged_pages, "ROWS", 2)
+    monkeypatch.setattr(staged_pages, "CLEARING", math.inf)
     monkeypatch.setattr(jobs, "_queue", lambda job: None)
 
 
@@ -64,7 +65,7 @@ def start(
 ) -> Job:
     file = SimpleUploadedFile("export.json", json.dumps(described).encode())
     upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
-    return responses.start(
+    return response_import.start(
         project=world.project,
         upload=upload,
         tool="label_studio",
@@ -82,21 +83,21 @@ def kill() -> None:
 def before_page(number: int, act: Callable[[], object]) -> Any:
     """Let `act` happen in the transaction of the page with this number, and do nothing in those behind it."""
     count = 0
-    renew = written_pages.HiddenPages.renew
+    renew = staged_pages.HiddenPages.renew
 
-    def counted(self: written_pages.HiddenPages) -> None:
+    def counted(self: staged_pages.HiddenPages) -> None:
         nonlocal count
         renew(self)
         count += 1
         if count == number:
             act()
 
-    return patch.object(written_pages.HiddenPages, "renew", counted)
+    return patch.object(staged_pages.HiddenPages, "renew", counted)
 
 
 def run_killed(job: Job, at: int) -> None:
     """Run the job until its process is killed in this page."""
-    dead = patch.object(written_pages.HiddenPages, "abandon")
+    dead = patch.object(staged_pages.HiddenPages, "abandon")
     with before_page(at, kill), dead, pytest.raises(Killed):
         jobs.run(job.pk)
 
@@ -115,18 +116,18 @@ def test_a_killed_import_is_seen_by_nobody_and_then_cleared(
     client.force_login(world.mara)
     (hidden,) = Project.objects.exclude(pk=world.project.pk)
     assert client.get(reverse("project", args=[hidden.slug])).status_code == 404
-    assert hidden not in access.projects(access.Actor(world.mara))
+    assert hidden not in authorization.projects(authorization.Actor(world.mara))
     assert list(world.project.sources.all()) == [world.source]
-    assert (world.project.batches.count(), defining.newest(world.project)) == (batches, {})
+    assert (world.project.batches.count(), task_types.newest(world.project)) == (batches, {})
     assert world.project.events.count() == before["Event"]
     assert not Annotation.objects.exists()
     assert not Source.objects.ready().exclude(pk=world.source.pk).exists()
 
     jobs.cancel(job)
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
     assert Project.objects.filter(pk=hidden.pk).exists()  # its process may live
     Project.objects.filter(pk=hidden.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
     assert rows() == before
 
 
@@ -200,14 +201,14 @@ def test_what_makes_pages_visible_has_as_many_statements_for_any_number_of_respo
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers: list[int] = []
-    publish = responses._Import._publish
+    publish = response_import._Import._publish
 
     def counted(self: Any, *written: Any) -> None:
         with CaptureQueriesContext(connection) as statements:
             publish(self, *written)
         numbers.append(len(statements))
 
-    monkeypatch.setattr(responses._Import, "_publish", counted)
+    monkeypatch.setattr(response_import._Import, "_publish", counted)
     for number in (1, 3, 20):  # the people are in the project after the first
         jobs.run(
             start(world, tasks(number), mapping=ImportMapping(source=f"s{number}", batch=f"b{number}")).pk
@@ -237,7 +238,7 @@ def test_a_preview_whose_worker_was_killed_leaves_nothing(world: World) -> None:
     assert StoredTable.objects.count() == tables + 1
     jobs.cancel(job)
     Project.objects.exclude(pk=world.project.pk).update(restoring_at=jobs.clock() - 2 * jobs.LOST_AFTER)
-    written_pages.clear_abandoned()
+    staged_pages.clear_abandoned()
 
     assert rows() == before
     assert StoredTable.objects.count() == tables
@@ -245,12 +246,12 @@ def test_a_preview_whose_worker_was_killed_leaves_nothing(world: World) -> None:
 
 def test_a_task_type_that_changes_meanwhile_is_refused(world: World, tmp_path: Path) -> None:
     write(world, label_studio(tmp_path, *tasks(1, "of_film")), source="first", batch="first")
-    (defined,) = defining.newest(world.project).values()
+    (defined,) = task_types.newest(world.project).values()
     changed = {**defined.data, "title": "Another title"}
     before = rows()
 
     def change() -> None:
-        defining.define(project=world.project, name=defined.name, data=changed, by=world.mara, now=NOON)
+        task_types.define(project=world.project, name=defined.name, data=changed, by=world.mara, now=NOON)
 
     described = label_studio(tmp_path, *tasks(6, "of_film"))
     with before_page(9, change), pytest.raises(Refused, match="changed during the import"):
@@ -285,7 +286,7 @@ def test_a_preview_writes_no_examples_without_responses(world: World, tmp_path: 
         questions[:] = examples.values_list("question", flat=True)
         return checks.check(**more)
 
-    with patch.object(responses, "checks", SimpleNamespace(check=check)):
+    with patch.object(response_import, "checks", SimpleNamespace(check=check)):
         preview = look(world, path)
         assert (preview.imported, preview.items, preview.problems) == (2, 2, [])
         assert questions == ["when (3)?", "when (5)?"]
@@ -296,10 +297,10 @@ def test_a_preview_writes_no_examples_without_responses(world: World, tmp_path: 
 
 def test_an_import_replaces_no_task_type_that_was_made_meanwhile(world: World) -> None:
     job = start(world, tasks(6, "of_film"))
-    define = partial(defining.define, project=world.project, name="export", data=DEFINITION)
+    define = partial(task_types.define, project=world.project, name="export", data=DEFINITION)
     with before_page(5, lambda: define(by=world.mara, now=NOON)):
         assert jobs.run(job.pk) == "failed"
 
     assert "task type" in Job.objects.get(pk=job.pk).error
-    assert defining.newest(world.project)["export"].data["title"] == DEFINITION["title"]
+    assert task_types.newest(world.project)["export"].data["title"] == DEFINITION["title"]
     assert not Annotation.objects.exists()

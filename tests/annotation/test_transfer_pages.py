@@ -12,10 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation import jobs
-from annotation.journeys import assigning, releasing
+from annotation.background import jobs
+from annotation.imports import response_import
 from annotation.models import Annotation, Batch, Job, Project, Source, TaskTypeDefinition
-from annotation.transfer import responses
+from annotation.releases import creation
+from annotation.workflow import batches
 from tests.annotation.cast import NOON, World
 from tests.annotation.previews import Importer, importer
 from tests.annotation.test_transfer import annotation, choice, labels, task
@@ -164,8 +165,8 @@ def test_a_file_that_takes_too_long_is_refused(mara: Importer, settings: Any) ->
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two responses are many, and the preview of many checks one task."""
-    monkeypatch.setattr(responses, "MOST_IN_PREVIEW", 1)
-    monkeypatch.setattr(responses, "SAMPLE", 1)
+    monkeypatch.setattr(response_import, "MOST_IN_PREVIEW", 1)
+    monkeypatch.setattr(response_import, "SAMPLE", 1)
 
 
 @pytest.mark.usefixtures("many")
@@ -260,7 +261,7 @@ def test_licence_citation_and_url_of_the_page_are_in_a_release(mara: Importer, t
     imported(mara.get(url), source="rated", **credit)
 
     project = Project.objects.get(slug="films")
-    releasing.make_release(project=project, name="v1", format="askew", by=None, now=NOON, out=tmp_path / "r")
+    creation.make_release(project=project, name="v1", format="askew", by=None, now=NOON, out=tmp_path / "r")
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
     (source,) = [one for one in manifest["sources"] if one["name"] == "rated"]
     assert {name: source[name] for name in credit} == credit
@@ -300,7 +301,7 @@ def test_labels_for_an_open_batch_and_a_finished_project_lead_to_each_other(
 ) -> None:
     opened = world.batch(name="Open labels")
     closed = world.batch(name="Closed labels")
-    assigning.close_batch(batch=closed, by=world.mara, now=NOON)
+    batches.close_batch(batch=closed, by=world.mara, now=NOON)
     responses_page, labels_page = (
         reverse("import_responses", args=["films"]),
         reverse("labels_elsewhere", args=[opened.public_id]),

@@ -14,13 +14,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.utils import timezone
 
-from annotation import doctor, jobs, uploads
-from annotation.evaluation import evaluating, evaluation_runs
-from annotation.journeys import importing, labelled_elsewhere, releasing, restoring
+from annotation.background import jobs, uploads
+from annotation.imports import example_import, label_import, response_import
+from annotation.imports.field_mapping import ImportMapping
+from annotation.management import doctor
 from annotation.models import Job, Upload
-from annotation.studying import applying, yaml_file
-from annotation.transfer import responses
-from annotation.transfer.mapping import ImportMapping
+from annotation.releases import creation, restoration
+from annotation.releases.model_evaluation import queries, runs
+from annotation.study_file import apply, yaml_file
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_restoring import OLD, empty_project
 from tests.annotation.test_transfer import annotation, choice, task
@@ -35,13 +36,13 @@ def study(world: World) -> Job:
         }
     )
     upload = uploads.keep(project=world.project, file=sent(text), by=world.mara, now=NOON)
-    return applying.start(upload=upload, by=world.mara, now=timezone.now())
+    return apply.start(upload=upload, by=world.mara, now=timezone.now())
 
 
 def import_responses(world: World) -> Job:
     text = json.dumps([task(1, annotation("a@b.org", choice("label", "extraction")))])
     upload = uploads.keep(project=world.project, file=sent(text), by=world.mara, now=NOON)
-    return responses.start(
+    return response_import.start(
         project=world.project,
         upload=upload,
         tool="label_studio",
@@ -52,14 +53,14 @@ def import_responses(world: World) -> Job:
 
 
 def evaluate(world: World) -> Job:
-    release = releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
-    raw = evaluating.load(releasing.folder(release))
+    release = creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=NOON)
+    raw = queries.load(creation.folder(release))
     lines = [
         {"source": one.source, "id": one.id, "answers": list(one.answers)}
-        for one, _ in evaluating.instances(raw)
+        for one, _ in queries.instances(raw)
     ]
     file = sent("\n".join(map(json.dumps, lines)))
-    return evaluation_runs.start(release=release, name="TAPEX", by=world.rea, now=timezone.now(), file=file)
+    return runs.start(release=release, name="TAPEX", by=world.rea, now=timezone.now(), file=file)
 
 
 def sent(text: str) -> SimpleUploadedFile:
@@ -72,14 +73,14 @@ def restore(world: World) -> Job:
     project = empty_project()
     file = SimpleUploadedFile("v1.zip", archive)
     upload = uploads.keep(project=project, file=file, by=world.mara, now=timezone.now())
-    return restoring.start_restore(project=project, upload=upload, by=world.mara, now=timezone.now())
+    return restoration.start_restore(project=project, upload=upload, by=world.mara, now=timezone.now())
 
 
 def import_examples(world: World) -> Job:
     text = '{"id": "1", "question": "when?", "answers": ["1995"], "table": [["Year"], ["1995"]]}\n'
     questions = SimpleUploadedFile("more.jsonl", text.encode())
     upload = uploads.keep(project=world.project, file=questions, by=world.mara, now=NOON)
-    return importing.start_import(
+    return example_import.start_import(
         project=world.project,
         reader="own",
         questions=upload,
@@ -95,7 +96,7 @@ def import_labels(world: World) -> Job:
     text = "example,annotator,label\nnu-0,Kim,extraction\n"
     file = SimpleUploadedFile("labels.csv", text.encode())
     upload = uploads.keep(project=world.project, file=file, by=world.mara, now=NOON)
-    return labelled_elsewhere.start(batch=batch, upload=upload, by=world.mara, now=timezone.now())
+    return label_import.start(batch=batch, upload=upload, by=world.mara, now=timezone.now())
 
 
 STARTS: dict[str, Callable[[World], Job]] = {

@@ -13,11 +13,11 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation import doctor
-from annotation.journeys import adjudicating
+from annotation.management import doctor
 from annotation.models import Adjudication, Batch, Item
-from annotation.refusals import Refused
-from annotation.work import left_over
+from annotation.platform.refusals import Refused
+from annotation.queue import orphaned_slots
+from annotation.workflow import adjudication
 from tasks.contract import decision_rules
 from tests.annotation.cast import NOON, World, make_world
 
@@ -60,7 +60,7 @@ def test_items_that_fail_do_not_keep_the_automatic_decisions_of_others_waiting(w
     failing, healthy = complete(world, *["neither"] * 3), complete(world, "extraction")
 
     for minutes in range(2):
-        adjudicating.resolve_due(now=LATER + timedelta(minutes=minutes), limit=3)
+        adjudication.resolve_due(now=LATER + timedelta(minutes=minutes), limit=3)
 
     assert resolutions(failing) == ["adjudication"] * 3
     assert resolutions(healthy) == ["accepted"]
@@ -80,7 +80,7 @@ def test_an_item_that_takes_longer_than_a_statement_may_stops_no_other(world: Wo
         return resolve(task, rule, responses, item)
 
     with patch.object(decision_rules, "resolve", wait):
-        adjudicating.resolve_due(now=LATER)
+        adjudication.resolve_due(now=LATER)
 
     assert (resolutions(failing), resolutions(healthy)) == (["adjudication"], ["accepted"])
 
@@ -89,8 +89,8 @@ def test_an_item_that_takes_longer_than_a_statement_may_stops_no_other(world: Wo
 def test_a_job_decides_the_items_behind_one_that_fails(world: World) -> None:
     batch = complete(world, "extraction", "neither", "reasoning")
 
-    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 2
-    assert adjudicating.resolve_batch(batch=batch, now=LATER) == 0
+    assert adjudication.resolve_batch(batch=batch, now=LATER) == 2
+    assert adjudication.resolve_batch(batch=batch, now=LATER) == 0
 
     assert resolutions(batch) == ["accepted", "adjudication", "accepted"]
 
@@ -100,14 +100,14 @@ def test_the_page_of_the_item_says_what_is_wrong_and_a_person_can_exclude_it(
     world: World, client: Client
 ) -> None:
     batch = complete(world, "neither")
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     client.force_login(world.ivo)
 
     page = client.get(reverse("adjudicate", args=[batch.items.get().public_id])).content.decode()
 
     assert "The decision rule failed on this item (ArithmeticError)" in page
     assert "secrets" not in page
-    adjudicating.decide(item=batch.items.get(), by=world.ivo, exclude="A torn table", now=LATER)
+    adjudication.decide(item=batch.items.get(), by=world.ivo, exclude="A torn table", now=LATER)
     assert resolutions(batch) == ["excluded"]
 
 
@@ -116,16 +116,16 @@ def test_a_decision_on_which_the_task_type_fails_is_refused_and_another_is_possi
     world: World, method: str
 ) -> None:
     batch = complete(world, "neither")
-    adjudicating.ask_adjudicator(
+    adjudication.ask_adjudicator(
         item=batch.items.get(), by=world.mara, reason="Odd", before="complete", now=NOON
     )
     failing = patch.object(type(batch.task()), method, side_effect=ArithmeticError("a table of secrets"))
 
     with failing, pytest.raises(Refused, match=r"failed on this decision \(ArithmeticError\)"):
-        adjudicating.decide(item=batch.items.get(), by=world.ivo, choose=["A"], now=LATER)
+        adjudication.decide(item=batch.items.get(), by=world.ivo, choose=["A"], now=LATER)
 
     assert resolutions(batch) == ["adjudication"]
-    adjudicating.decide(item=batch.items.get(), by=world.ivo, choose=["A"], now=LATER)
+    adjudication.decide(item=batch.items.get(), by=world.ivo, choose=["A"], now=LATER)
     assert resolutions(batch) == ["accepted"]
 
 
@@ -133,9 +133,9 @@ def test_a_decision_on_which_the_task_type_fails_is_refused_and_another_is_possi
 def test_an_item_that_waits_for_somebody_already_keeps_its_request(world: World) -> None:
     batch = complete(world, "neither")
     item = batch.items.get()
-    adjudicating.ask_adjudicator(item=item, by=world.mara, reason="A trap", before="complete", now=NOON)
+    adjudication.ask_adjudicator(item=item, by=world.mara, reason="A trap", before="complete", now=NOON)
 
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
     assert Adjudication.objects.get(item=item).reason == "A trap"
 
@@ -144,12 +144,12 @@ def test_items_of_a_task_type_that_is_not_installed_wait_for_it(world: World) ->
     gone, healthy = complete(world, "extraction"), complete(world, "extraction")
     Batch.objects.filter(pk=gone.pk).update(task_type="gone")
 
-    adjudicating.resolve_due(now=LATER, limit=1)
-    adjudicating.look_after_open(now=LATER)
+    adjudication.resolve_due(now=LATER, limit=1)
+    adjudication.look_after_open(now=LATER)
     assert (resolutions(gone), resolutions(healthy)) == ([""], ["accepted"])
     Batch.objects.filter(pk=gone.pk).update(task_type="question_type")
 
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     assert resolutions(gone) == ["accepted"]
 
 
@@ -161,8 +161,8 @@ def test_an_item_that_lacks_answers_and_fails_stops_neither_the_others_nor_the_w
     batch.items.update(submitted_count=0, due_at=None)
     keys = list(batch.items.order_by("position").values_list("pk", flat=True))
 
-    with patch.object(left_over, "without_anybody", lambda of: keys if of.pk == batch.pk else []):
-        assert adjudicating.look_after_open(now=LATER) == 1
+    with patch.object(orphaned_slots, "without_anybody", lambda of: keys if of.pk == batch.pk else []):
+        assert adjudication.look_after_open(now=LATER) == 1
 
     assert "ArithmeticError" in Adjudication.objects.get(item=keys[0]).reason
     assert Item.objects.get(pk=keys[1]).due_at is not None

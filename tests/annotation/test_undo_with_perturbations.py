@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from annotation import doctor, jobs
-from annotation.journeys import adjudicating, assigning, perturbing
+from annotation.background import jobs
+from annotation.management import doctor
 from annotation.models import Batch, Decision, Example, Item, Job, ModelAnswer, PerturbationRun
-from annotation.refusals import Refused
-from annotation.work import lineage, retracting
+from annotation.platform.refusals import Refused
+from annotation.queue import lineage
+from annotation.workflow import adjudication, batches, decision_undo, perturbation_runs
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_adjudication_undo import at_once
 
@@ -32,12 +33,12 @@ def labelled(world: World, items: int = 2) -> Batch:
     for _ in range(items):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
 def run_fed_by(batch: Batch, kinds: Sequence[str] = KINDS, label: str = "extraction") -> PerturbationRun:
-    return perturbing.plan_run(
+    return perturbation_runs.plan_run(
         project=batch.project,
         kinds=kinds,
         seeds=[33, 16],
@@ -48,17 +49,17 @@ def run_fed_by(batch: Batch, kinds: Sequence[str] = KINDS, label: str = "extract
 
 
 def run_by_hand(world: World, kinds: Sequence[str] = KINDS) -> PerturbationRun:
-    run = perturbing.plan_run(project=world.project, kinds=kinds, seeds=[33, 16], now=NOON)
-    return perturbing.perform(run)
+    run = perturbation_runs.plan_run(project=world.project, kinds=kinds, seeds=[33, 16], now=NOON)
+    return perturbation_runs.perform(run)
 
 
 def decide(world: World, item: Item, label: str = "extraction") -> Decision:
-    letter = next(each.letter for each in adjudicating.candidates(item) if each.response.label == label)
-    return adjudicating.decide(item=item, by=world.ivo, choose=[letter], now=LATER)
+    letter = next(each.letter for each in adjudication.candidates(item) if each.response.label == label)
+    return adjudication.decide(item=item, by=world.ivo, choose=[letter], now=LATER)
 
 
 def undo(world: World, item: Item) -> None:
-    adjudicating.undo(item=item, by=world.ivo, now=LATER)
+    adjudication.undo(item=item, by=world.ivo, now=LATER)
 
 
 def work() -> None:
@@ -79,7 +80,7 @@ def test_undo_removes_what_a_run_made_of_the_question_and_deciding_again_makes_i
 ) -> None:
     batch = labelled(world)
     run = run_fed_by(batch)
-    first, second = adjudicating.waiting(batch)
+    first, second = adjudication.waiting(batch)
     decide(world, first)
     work()
     one_question = state(run)
@@ -100,7 +101,7 @@ def test_undo_removes_what_a_run_made_of_the_question_and_deciding_again_makes_i
 
 def test_undo_of_the_only_question_leaves_a_run_as_it_was_planned(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudicating.waiting(batch).get()
+    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
     before = state(run)
     decide(world, item)
     work()
@@ -113,8 +114,8 @@ def test_undo_of_the_only_question_leaves_a_run_as_it_was_planned(world: World) 
 
 def test_undo_in_a_closed_batch_has_the_finished_run_go_on(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudicating.waiting(batch).get()
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     decide(world, item)
     work()
     finished = state(run)
@@ -133,7 +134,7 @@ def test_undo_in_a_closed_batch_has_the_finished_run_go_on(world: World) -> None
 
 def test_undo_keeps_what_a_run_by_hand_makes_too(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudicating.waiting(batch).get()
+    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
     by_hand = run_by_hand(world, ["row_shuffle"])
     kept = state(by_hand)
     decide(world, item)
@@ -149,7 +150,7 @@ def test_undo_keeps_what_a_run_by_hand_makes_too(world: World) -> None:
 def test_work_on_what_a_run_by_hand_made_does_not_block_undo(world: World) -> None:
     batch = labelled(world, items=1)
     run_fed_by(batch)
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     run_by_hand(world)
     checks = world.batch("answer_check", of="automatic")
     decide(world, item)
@@ -163,7 +164,7 @@ def test_work_on_what_a_run_by_hand_made_does_not_block_undo(world: World) -> No
 
 def test_undo_of_a_label_that_feeds_no_run_leaves_its_examples(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudicating.waiting(batch).get()
+    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
     run_by_hand(world)
     before = state(run)
     decide(world, item, "reasoning")
@@ -176,7 +177,7 @@ def test_undo_of_a_label_that_feeds_no_run_leaves_its_examples(world: World) -> 
 
 def test_undo_is_refused_by_name_once_a_batch_has_items_of_what_the_run_made(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudicating.waiting(batch).get()
+    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
     decision = decide(world, item)
     work()
     world.batch("answer_check", of="automatic", name="Checks")
@@ -189,14 +190,14 @@ def test_undo_is_refused_by_name_once_a_batch_has_items_of_what_the_run_made(wor
     assert refused.value.detail == (
         "Work that rests on this decision has begun in “Checks”, so it cannot be undone."
     )
-    assert retracting.users_of([decision]) == {decision.pk: "Checks"}
+    assert decision_undo.users_of([decision]) == {decision.pk: "Checks"}
     assert state(run) == before
 
 
 def test_undo_is_refused_once_a_model_has_answered_what_the_run_made(world: World) -> None:
     batch = labelled(world, items=1)
     run_fed_by(batch)
-    item = adjudicating.waiting(batch).get()
+    item = adjudication.waiting(batch).get()
     decision = decide(world, item)
     work()
     answered = Example.objects.automatic().earliest("pk")
@@ -208,12 +209,12 @@ def test_undo_is_refused_once_a_model_has_answered_what_the_run_made(world: Worl
     assert refused.value.detail == (
         "A model or another example rests on this decision, so it cannot be undone."
     )
-    assert retracting.users_of([decision]) == {decision.pk: ""}
+    assert decision_undo.users_of([decision]) == {decision.pk: ""}
 
 
 def test_a_run_that_starts_after_an_undo_makes_nothing_of_the_question(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudicating.waiting(batch).get()
+    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
     before = state(run)
     decide(world, item)
 
@@ -225,11 +226,11 @@ def test_a_run_that_starts_after_an_undo_makes_nothing_of_the_question(world: Wo
 
 def test_either_an_undo_or_the_run_comes_first_and_nothing_of_the_question_stays(world: World) -> None:
     batch = labelled(world, items=1)
-    run, item = run_fed_by(batch), adjudicating.waiting(batch).get()
+    run, item = run_fed_by(batch), adjudication.waiting(batch).get()
     before = state(run)
     decide(world, item)
 
-    at_once(lambda: undo(world, item), lambda: perturbing.perform(run))
+    at_once(lambda: undo(world, item), lambda: perturbation_runs.perform(run))
 
     assert state(run) == before
     assert not Decision.objects.exists()
@@ -243,9 +244,9 @@ def test_a_run_that_a_batch_feeds_looks_at_each_decision_a_fixed_number_of_times
     batch = world.batch(overlap=1)
     for _ in range(12):
         world.label(batch, "ada", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     run = run_fed_by(batch, ["transpose"])
-    monkeypatch.setattr(perturbing, "ROWS", 1)
+    monkeypatch.setattr(perturbation_runs, "ROWS", 1)
     looks: list[Any] = []
     goes_on = lineage.goes_on
 
@@ -255,11 +256,11 @@ def test_a_run_that_a_batch_feeds_looks_at_each_decision_a_fixed_number_of_times
 
     monkeypatch.setattr(lineage, "goes_on", look)
 
-    perturbing.perform(run)
+    perturbation_runs.perform(run)
 
     assert state(run)["counts"]["transpose"]["made"] == 12
     assert len(looks) == 24
-    perturbing.perform(run)
+    perturbation_runs.perform(run)
     assert len(looks) == 24, "what is done is not looked at again"
 
 
@@ -267,18 +268,18 @@ def test_what_is_undone_while_a_run_works_is_not_perturbed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = labelled(world)
-    first, second = sorted(adjudicating.waiting(batch), key=lambda item: item.example_id)
+    first, second = sorted(adjudication.waiting(batch), key=lambda item: item.example_id)
     for item in (first, second):
         decide(world, item)
     run = run_fed_by(batch, ["transpose"])
-    monkeypatch.setattr(perturbing, "ROWS", 1)
+    monkeypatch.setattr(perturbation_runs, "ROWS", 1)
     before_second = iter([False, False, True])
 
     def undoes(done: int, total: int) -> None:
         if next(before_second, False):
             undo(world, second)
 
-    perturbing.perform(run, progress=undoes)
+    perturbation_runs.perform(run, progress=undoes)
 
     assert state(run)["chosen"] == [first.example_id]
     assert [example.parent_id for example in Example.objects.automatic()] == [first.example_id]

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, annotating, releasing
 from annotation.models import Annotation, Assignment, Batch
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
+from annotation.releases import creation
 from annotation.releases.release_files import Difference, records, verify
+from annotation.workflow import adjudication, assignments
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, envelope
 from tests.annotation.test_releasing import LATER, rewrite
@@ -79,11 +80,11 @@ def test_an_unmet_condition_is_refused_until_it_is_confirmed(
     response = envelope(held, data)
     for confirmed in ([], ["another_code"]):
         with pytest.raises(Refused) as refused:
-            annotating.submit(assignment=held, response=response, now=NOON, confirmed=confirmed)
+            assignments.submit(assignment=held, response=response, now=NOON, confirmed=confirmed)
         assert refused.value.code == "unmet_conditions"
         assert [condition["code"] for condition in refused.value.more["unmet"]] == [code]
     assert not Annotation.objects.exists()
-    stored = annotating.submit(assignment=held, response=response, now=NOON, confirmed=[code])
+    stored = assignments.submit(assignment=held, response=response, now=NOON, confirmed=[code])
     assert stored.unmet == [code]
     assert Annotation.objects.get().unmet == [code]
 
@@ -91,13 +92,13 @@ def test_an_unmet_condition_is_refused_until_it_is_confirmed(
 def test_a_reason_needs_no_confirmation_and_the_flag_stays(world: World) -> None:
     held = taken(world, "column_masking")
     data = without("c0", reason="The club with the most games is listed first.")
-    stored = annotating.submit(assignment=held, response=envelope(held, data), now=NOON)
+    stored = assignments.submit(assignment=held, response=envelope(held, data), now=NOON)
     assert stored.unmet == ["not_derivable"]
 
 
 def test_a_response_that_meets_every_condition_has_no_flag(world: World) -> None:
     held = taken(world, "column_masking")
-    stored = annotating.submit(
+    stored = assignments.submit(
         assignment=held, response=envelope(held, without("c3")), now=NOON, confirmed=["not_derivable"]
     )
     assert stored.unmet is None
@@ -106,9 +107,9 @@ def test_a_response_that_meets_every_condition_has_no_flag(world: World) -> None
 def test_a_new_submission_after_undo_is_asked_about_again(world: World) -> None:
     held = taken(world, "column_masking")
     first = world.answer(held, without("c0"))
-    again = world.reload(annotating.undo(annotation=first, now=NOON))
+    again = world.reload(assignments.undo(annotation=first, now=NOON))
     with pytest.raises(Refused, match="how to work out “Team”"):
-        annotating.submit(assignment=again, response=envelope(again, without("c0")), now=NOON)
+        assignments.submit(assignment=again, response=envelope(again, without("c0")), now=NOON)
 
 
 def test_the_api_names_what_is_unmet_and_takes_the_confirmation(world: World, client: Client) -> None:
@@ -132,7 +133,7 @@ def test_the_api_names_what_is_unmet_and_takes_the_confirmation(world: World, cl
 def test_the_page_without_scripts_asks_once(world: World, client: Client) -> None:
     held = taken(world, "column_masking")
     client.force_login(world.ada)
-    annotating.save_draft(assignment=held, revision=0, response=envelope(held, without("c0")), now=NOON)
+    assignments.save_draft(assignment=held, revision=0, response=envelope(held, without("c0")), now=NOON)
     address = f"/batches/{held.batch.public_id}/annotate/"
     post = {"assignment": held.public_id, "base": held.plain_item.base, "action": "submit", "reason": ""}
     asked = client.post(address, post)
@@ -157,9 +158,9 @@ def adjudicated(world: World) -> Batch:
 
 def test_adjudicators_see_which_response_leaves_a_condition_unmet(world: World, client: Client) -> None:
     batch = adjudicated(world)
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     item = batch.items.get()
-    assert {candidate.unmet for candidate in adjudicating.candidates(item)} == {
+    assert {candidate.unmet for candidate in adjudication.candidates(item)} == {
         (),
         ("The table does not show how to work out “Team” from the rest. Explain how, or restore it.",),
     }
@@ -173,9 +174,9 @@ def test_a_release_contains_the_flag_and_verifies(world: World, tmp_path: Path) 
     world.answer(held, without("c0"))
     other = taken(world, "short_table", who="bo")
     world.answer(other, SHORT | {"whole": True, "operations": []})
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
     verify(out)
     unmet = {record["response"]["type"]: record.get("unmet") for record in records(out / "annotations.jsonl")}
     assert unmet == {"column_masking": ["not_derivable"], "short_table": None}
@@ -184,9 +185,9 @@ def test_a_release_contains_the_flag_and_verifies(world: World, tmp_path: Path) 
 @pytest.mark.parametrize("forged", ["not_derivable", [], [3], None])
 def test_a_flag_that_is_no_list_of_codes_does_not_verify(world: World, tmp_path: Path, forged: Any) -> None:
     world.answer(taken(world, "column_masking"), without("c0"))
-    adjudicating.resolve_due(now=LATER)
+    adjudication.resolve_due(now=LATER)
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v1", format="askew", by=world.rea, now=LATER, out=out)
 
     def forge(lines: list[dict[str, Any]]) -> None:
         lines[0]["unmet"] = forged

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation.journeys import adjudicating, perturbing, releasing
 from annotation.models import Batch
-from annotation.quality import reporting
+from annotation.quality import task_report
+from annotation.releases import creation
 from annotation.releases.release_files import verify
+from annotation.workflow import adjudication, perturbation_runs
 from tableqa.operations import RenameHeader, replay
 from tableqa.statistics.proportions import proportion
 from tests.annotation.cast import NOON, World, make_world
@@ -45,7 +46,7 @@ def rated(world: World, better: dict[str, str]) -> Batch:
             **{f"{side}_errors": [] if maker == "person" else ["invented"] for side, maker in sides.items()},
         }
         world.answer(assignment, data)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -55,7 +56,7 @@ def test_a_persons_and_a_machines_example_are_rated_and_a_tie_counts_for_both(tm
     a_persons(world)
     a_machines(world)
     batch = rated(world, {"bo": "person", "cy": "tie"})
-    quality, preference, _ = reporting.reports(batch)
+    quality, preference, _ = task_report.reports(batch)
     assert [line[:4] for line in quality.rows] == [
         ("header_synonym", "leta", 1, 2.0),
         ("header_synonym", "person", 1, 5.0),
@@ -65,7 +66,7 @@ def test_a_persons_and_a_machines_example_are_rated_and_a_tie_counts_for_both(tm
         ("header_synonym", "person", "leta", 2, 2, proportion(2, 2)),
     ]
     out = tmp_path / "out"
-    releasing.make_release(project=world.project, name="v", format="askew", by=None, now=LATER, out=out)
+    creation.make_release(project=world.project, name="v", format="askew", by=None, now=LATER, out=out)
     verify(out)
 
 
@@ -81,8 +82,8 @@ def test_an_imported_example_of_another_perturbation_stands_beside_nothing(tmp_p
 @pytest.mark.django_db(transaction=True)
 def test_what_a_program_of_the_platform_made_is_never_called_a_persons(tmp_path: Path) -> None:
     world = make_world(tmp_path)
-    perturbing.perform(
-        perturbing.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33, 16], now=NOON)
+    perturbation_runs.perform(
+        perturbation_runs.plan_run(project=world.project, kinds=["row_shuffle"], seeds=[33, 16], now=NOON)
     )
     batch = world.batch("perturbation_rating", of="automatic")
     for item in batch.items.all():
@@ -98,7 +99,7 @@ def test_a_person_who_edits_what_a_program_made_is_its_maker(tmp_path: Path) -> 
     assert assignment is not None
     rename = {"op": "rename_header", "column": "c1", "at": 1, "old": "Vintage", "new": "Vint."}
     world.answer(assignment, {"operations": [rename], "rejected": []})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     item = world.batch(
         "perturbation_rating", sources=list(world.project.sources.filter(name="written"))
     ).items.get()

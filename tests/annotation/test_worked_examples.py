@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotation.journeys import adjudicating, assigning
+from annotation.access.visibility import shown_as_examples
+from annotation.accounts.worked_examples import worked_examples
 from annotation.models import Batch, Outcome
-from annotation.people.worked_examples import worked_examples
-from annotation.visibility import shown_as_examples
+from annotation.workflow import adjudication, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 from tests.annotation.test_gold import examples, mark, small
@@ -26,8 +26,8 @@ def closed(world: World, **more: object) -> Batch:
     for who in ("bo", "cy"):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": "extraction"})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     return batch
 
 
@@ -58,7 +58,7 @@ def test_two_accepted_responses_of_a_closed_batch_are_shown_without_names(
 def test_nothing_of_an_open_batch_is_shown(world: World) -> None:
     batch = world.batch(size=2, overlap=1)
     world.label(batch, "bo", "extraction")
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     assert Outcome.objects.exists()
     assert not shown_as_examples(batch).exists()
     assert set(kinds(elsewhere(world), world)) == {"practice"}
@@ -72,11 +72,11 @@ def test_nothing_on_a_table_of_an_item_that_somebody_may_still_get_is_shown(worl
 
     same = world.batch("relevant_cells", size=1, open=state != "planned", name="same table")
     if state == "paused":
-        assigning.pause_batch(batch=same, by=world.mara, now=NOON)
+        batches.pause_batch(batch=same, by=world.mara, now=NOON)
 
     assert set(kinds(batch, world)) == {"practice"}
     if state != "planned":
-        assigning.close_batch(batch=same, by=world.mara, now=NOON)
+        batches.close_batch(batch=same, by=world.mara, now=NOON)
         assert kinds(batch, world) == ["accepted", "accepted"]
 
 
@@ -86,8 +86,8 @@ def test_an_edit_is_not_shown_while_somebody_may_get_the_edited_example(world: W
     assignment = world.take(edits, "bo")
     assert assignment is not None
     world.answer(assignment, {"unanswerable": False, "operations": [cell], "answers": [], "reason": ""})
-    assigning.close_batch(batch=edits, by=world.mara, now=LATER)
-    adjudicating.resolve_batch(batch=edits, now=LATER)
+    batches.close_batch(batch=edits, by=world.mara, now=LATER)
+    adjudication.resolve_batch(batch=edits, now=LATER)
     assert Outcome.objects.filter(decision__item__batch=edits).exists()
     assert shown_as_examples(edits).exists()
 
@@ -103,8 +103,8 @@ def test_gold_is_never_an_example(world: World) -> None:
     for who in ("bo", "cy"):
         while (assignment := world.take(batch, who)) is not None:
             world.answer(assignment, {"label": "extraction"})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    batches.close_batch(batch=batch, by=world.mara, now=LATER)
     assert not shown_as_examples(batch).filter(is_gold=True).exists()
 
 
@@ -121,8 +121,8 @@ def test_own_work_comes_first(world: World) -> None:
     closed(world, only=["nu-0", "nu-1"])
     again = world.batch(only=["nu-2"], overlap=1)
     world.label(again, "ada", "extraction")
-    adjudicating.resolve_batch(batch=again, now=LATER)
-    assigning.close_batch(batch=again, by=world.mara, now=LATER)
+    adjudication.resolve_batch(batch=again, now=LATER)
+    batches.close_batch(batch=again, by=world.mara, now=LATER)
     found = worked_examples(elsewhere(world), world.ada)
     assert [(one.kind, one.is_own) for one in found] == [("accepted", True), ("accepted", False)]
 
@@ -132,9 +132,9 @@ def sent_back(world: World, note: str = "Read rule 3 again.") -> tuple[Batch, st
     batch = world.batch(size=1, overlap=2)
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    item = adjudicating.waiting(batch).get()
-    back = adjudicating.send_back(item=item, by=world.ivo, choose="A", note=note, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    item = adjudication.waiting(batch).get()
+    back = adjudication.send_back(item=item, by=world.ivo, choose="A", note=note, now=LATER)
     return batch, back.assignment.person.name.lower()
 
 

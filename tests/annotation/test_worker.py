@@ -14,11 +14,11 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from annotation import jobs
-from annotation.help import predicting
-from annotation.journeys import adjudicating
+from annotation.assistance import model_in_the_loop
+from annotation.background import jobs
 from annotation.management.commands import worker
 from annotation.models import Job, Try
+from annotation.workflow import adjudication
 from predictor import client, listing
 from tests.annotation.cast import NOON, make_world
 from tests.annotation.filling import fill
@@ -59,9 +59,9 @@ def test_a_scheduled_task_that_fails_keeps_no_other_from_running(monkeypatch: py
     monkeypatch.setattr(jobs, "clock", lambda: NOON)
     for name in ("keep_alive", "reap"):
         monkeypatch.setattr(jobs, name, lambda *, now, name=name: ran.append(name))
-    monkeypatch.setattr(adjudicating, "resolve_due", fails)
-    monkeypatch.setattr(adjudicating, "look_after_open", fails)
-    monkeypatch.setattr(predicting, "look_after", last)
+    monkeypatch.setattr(adjudication, "resolve_due", fails)
+    monkeypatch.setattr(adjudication, "look_after_open", fails)
+    monkeypatch.setattr(model_in_the_loop, "look_after", last)
     monkeypatch.setattr(worker, "close_old_connections", lambda: None)
     monkeypatch.setattr(worker, "connection", Mock())
 
@@ -112,10 +112,10 @@ def test_a_hung_language_model_holds_up_neither_decisions_nor_other_models(
             world.answer(take(world, batch, film="Alien"), REWORDED)
         now = timezone.now()
         began = time.monotonic()
-        predicting.start(batch=batches["llm"], now=now)
-        predicting.start(batch=batches["small"], now=now)
+        model_in_the_loop.start(batch=batches["llm"], now=now)
+        model_in_the_loop.start(batch=batches["small"], now=now)
         labels = world.batch("question_type")
-        resolving = adjudicating.start_resolving(batch=labels, by=None, now=now)
+        resolving = adjudication.start_resolving(batch=labels, by=None, now=now)
         for hand in hands:
             hand.start()
         main = worker.Hand("default", 0.05)

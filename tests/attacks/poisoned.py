@@ -8,9 +8,9 @@ from typing import Any
 from django.apps import apps
 from django.db import DatabaseError, models, transaction
 
-from annotation.journeys import annotating
 from annotation.models import Batch, Gold, Item, Membership, Project
-from annotation.quality import consenting, guidance, inquiring
+from annotation.quality import annotator_questions, consent, guidelines
+from annotation.workflow import assignments
 from tableqa import Example, Table
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, envelope
@@ -104,7 +104,7 @@ def poisoned_world(world: World) -> tuple[Things, set[str]]:
     world.source = world.import_written(*examples())
     project = world.project
     everything = "# Guidelines\n\n" + "\n\n".join(PAYLOADS)
-    guidance.revise(
+    guidelines.revise(
         project=project,
         task=task_type("question_type"),
         text=everything,
@@ -113,10 +113,12 @@ def poisoned_world(world: World) -> tuple[Things, set[str]]:
         translations={"de": f"# Auf Deutsch\n\n{everything}"},
     )
     things = make_things(world)
-    consenting.write(project=project, text=everything, by=world.mara, now=NOON)
+    consent.write(project=project, text=everything, by=world.mara, now=NOON)
     Project.objects.filter(pk=project.pk).update(consent_number=0)  # it is shown, and stops nobody
-    inquiring.ask(project=project, person=world.ada, assignment=things.assignment, text="?", now=NOON)
-    annotating.flag(assignment=things.assignment, note="?", now=NOON)
+    annotator_questions.ask(
+        project=project, person=world.ada, assignment=things.assignment, text="?", now=NOON
+    )
+    assignments.flag(assignment=things.assignment, note="?", now=NOON)
     Gold.objects.create(
         item=Item.objects.filter(batch=things.batch).latest("pk"),
         expected=envelope(things.assignment, {"label": "reasoning"}),

@@ -54,8 +54,8 @@ ADDRESSES = [
     "//evil.example/x.csv",
 ]
 ASKS = {
-    "annotation/database/watchdog.py": "nothing: it shuts connections to the database",
-    "annotation/simulating.py": "simulated people, who are started at the command line against an address given there",
+    "annotation/platform/database/watchdog.py": "nothing: it shuts connections to the database",
+    "annotation/management/simulation.py": "simulated people, started at the command line against an address given there",
     "annotation/management/commands/simulate.py": "the same",
     "predictor/client.py": "models of PREDICTORS",
     "predictor/chat.py": "models of PREDICTORS",

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.studying import yaml_file
-from annotation.studying.yaml_file import StudyError
+from annotation.study_file import yaml_file
+from annotation.study_file.yaml_file import StudyError
 from tests.annotation.cast import World
 
 SURROGATE = '"\\ud800"'

@@ -17,14 +17,14 @@ from django.test import Client
 from django.urls import reverse, set_script_prefix
 from django.utils import timezone
 
-from annotation.api import urls as api_urls
+from annotation.access.roles import Role
+from annotation.accounts import sign_up
+from annotation.assistance import fooling_rates
 from annotation.explorer import export
-from annotation.help import fooling
-from annotation.journeys import setting_up
 from annotation.models import Batch, Membership, Person, Project
-from annotation.people import accounts
-from annotation.roles import Role
-from annotation.work import accounting
+from annotation.queue import workload
+from annotation.web.api import urls as api_urls
+from annotation.workflow import projects
 from tableqa.typesetting import report_tables
 from tests.annotation.cast import World
 from tests.annotation.role_table import API, PAGES, Things, make_things
@@ -154,7 +154,7 @@ class TestMoreFieldsThanAsked:
         assert {key for key in before if before[key] != after[key]} - {"last_login"} == {"name"}
 
     def test_whoever_joins_gets_the_roles_of_the_invitation(self, world: World) -> None:
-        _, token = setting_up.invite(
+        _, token = projects.invite(
             project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
         )
         sent = {**MORE, "name": "Eve", "email": "eve@example.org"}
@@ -395,7 +395,7 @@ class TestSessions:
     def test_a_reset_link_signs_nobody_in_and_ends_every_session(self, world: World) -> None:
         there = signed_in(world.bo)
         client = Client()
-        client.post(accounts.reset_path(world.bo), {"new": "another long password"})
+        client.post(sign_up.reset_path(world.bo), {"new": "another long password"})
         assert SESSION not in client.cookies or client.get(reverse("home")).status_code == 302
         assert there.get(reverse("home")).status_code == 302
 
@@ -432,10 +432,10 @@ def formulas(text: str) -> tuple[int, list[str]]:
     return many, wrong
 
 
-def looked_at() -> list[fooling.Looked]:
+def looked_at() -> list[fooling_rates.Looked]:
     """Tries of a model where every text is one of somebody's choice."""
     return [
-        fooling.Looked(
+        fooling_rates.Looked(
             annotator=said,
             kind=said,
             model=said,
@@ -463,7 +463,7 @@ def test_no_file_for_spreadsheets_holds_a_formula(things: Things, monkeypatch: p
     for number, member in enumerate(Membership.objects.order_by("pk")):
         said = FORMULAS[number % len(FORMULAS)][:10] + str(number)
         Membership.objects.filter(pk=member.pk).update(pseudonym=said)
-    monkeypatch.setattr(fooling, "of_project", lambda project, person: (looked_at(), []))
+    monkeypatch.setattr(fooling_rates, "of_project", lambda project, person: (looked_at(), []))
     root, cells = signed_in(world.people["root"]), {}
     for name, (arguments, may_get, _) in PAGES.items():
         if not may_get or "root" not in may_get:
@@ -497,19 +497,19 @@ def test_everything_that_writes_a_csv_guards_every_text() -> None:
         if re.search(r"\bcsv\.(writer|DictWriter)\b", path.read_text("utf-8")) and path.name != "tests.py"
     }
     assert writers == {
-        *("annotation/explorer/export.py", "annotation/views/fooling.py"),
+        *("annotation/explorer/export.py", "annotation/web/views/fooling_rates.py"),
         *(
-            "annotation/work/accounting.py",
-            "annotation/releases/exporting.py",
+            "annotation/queue/workload.py",
+            "annotation/releases/tool_exports.py",
             "tableqa/typesetting/report_tables.py",
         ),
         "tableqa/readers/rejections.py",
     }
 
     rows = io.StringIO()
-    csv.writer(rows, lineterminator="\r\n").writerows(fooling.csv_rows(looked_at()))
-    account = accounting.Account()
-    lines = [accounting.Line(Batch(public_id="x", name=said), None, said, account) for said in FORMULAS]  # type: ignore[arg-type]
+    csv.writer(rows, lineterminator="\r\n").writerows(fooling_rates.csv_rows(looked_at()))
+    account = workload.Account()
+    lines = [workload.Line(Batch(public_id="x", name=said), None, said, account) for said in FORMULAS]  # type: ignore[arg-type]
     sheet = report_tables.Sheet(
         FORMULAS[0],
         FORMULAS[0],
@@ -529,7 +529,7 @@ def test_everything_that_writes_a_csv_guards_every_text() -> None:
     for text in (
         items.read().decode(),
         rows.getvalue(),
-        accounting.as_csv(lines),
+        workload.as_csv(lines),
         report_tables.as_csv(sheet),
     ):
         many, wrong = formulas(text)

@@ -26,16 +26,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 import tableqa
-from annotation import public_ids, uploads
-from annotation.journeys import defining, importing, releasing, restoring, setting_up
+from annotation.background import uploads
+from annotation.imports import example_import, mapping_file, response_import
 from annotation.management.commands._escaping import EscapingOutput
 from annotation.models import Annotation, Example, Gold, Person, Project
+from annotation.platform import public_ids
+from annotation.platform.refusals import Refused
 from annotation.quality import gold_files
-from annotation.refusals import Refused
-from annotation.releases import release_files
-from annotation.studying import applying, study
-from annotation.studying.yaml_file import StudyError
-from annotation.transfer import mapping_file, responses
+from annotation.releases import creation, release_files, restoration
+from annotation.study_file import apply, schema
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import projects, task_types
 from tableqa.readers import READERS, checked
 from tableqa.readers.gold_answers import read_gold
 from tasks.contract import Invalid
@@ -77,7 +78,7 @@ class Imports:
 
     def examples(self, name: str, main: Path) -> None:
         rest = self.folder.parent / f"rest.{self.rng.choice(['csv', 'jsonl'])}"
-        done = importing.import_examples(
+        done = example_import.import_examples(
             project=self.world.project, reader=name, path=main, name="m", good_only=True, rest=rest, now=NOON
         )
         contents = Contents.of(self.folder)
@@ -139,11 +140,11 @@ class Imports:
         left_out = {"fields": dict.fromkeys(OTHER_FIELDS, "")} if tool == "potato" else {}
         mapping = {"source": "films-dev" if tool == "potato" else "m", **left_out}
         given |= {"mapping": mapping_file.parse(mapping), "by": None}
-        preview = responses.look(**given)
+        preview = response_import.look(**given)
         shown = [str(problem) for problem in preview.problems] + [what for _, what in preview.losses]
         shown += [name for column in preview.summary.columns.values() for name in column.values]
         "".join(shown + [name for person in preview.people for name in person[:2]]).encode()
-        responses.write(**given)
+        response_import.write(**given)
         contents = Contents.of(self.folder)
         for row in Annotation.objects.exclude(assignment__batch__name="released"):
             values = [parts_of(value) for value in (row.response or {})["data"].values()]
@@ -155,15 +156,15 @@ class Imports:
 
     def release(self, folder: Path) -> None:
         manager = Person.objects.create_person("Mia", "mia@example.org")
-        project = setting_up.create_project(slug="again", name="Again", manager=manager, now=NOON)
-        restoring.restore(project=project, folder=folder, by=None, now=NOON)
+        project = projects.create_project(slug="again", name="Again", manager=manager, now=NOON)
+        restoration.restore(project=project, folder=folder, by=None, now=NOON)
 
     def study(self, text: str) -> None:
         existing = Project.objects.filter(slug="complexity").first()
-        applying.apply(study.parse(text), project=existing, by=self.world.mara, now=NOON, invite=False)
+        apply.apply(schema.parse(text), project=existing, by=self.world.mara, now=NOON, invite=False)
 
     def definition(self, data: Any) -> None:
-        defining.define(project=self.world.project, name="t", data=data, by=self.world.mara, now=NOON)
+        task_types.define(project=self.world.project, name="t", data=data, by=self.world.mara, now=NOON)
 
     def attempt(self, name: str, act: Callable[[], None], data: object) -> None:
         """Import a mutated file, or see it refused in a sentence that a terminal can print; then undo it."""
@@ -343,7 +344,7 @@ def mutated_and_imported(world: World, folder: Path, number: int, seed: str) -> 
     imports = Imports(world, folder, random.Random(seed))
     batch = world.batch(name="released", overlap=1)
     labels.write(batch=batch, text="example,annotator,label\nnu-2,Xi,extraction\n", by=None, now=NOON)
-    releasing.make_release(
+    creation.make_release(
         project=world.project,
         now=NOON,
         out=folder / "release",
@@ -399,7 +400,7 @@ def test_both_databases_give_back_the_same_numbers(world: World, tmp_path: Path,
     record = {"id": "1", "question": "q?", "answers": ["x"], "table": [["a"], ["x"]], "numbers": ["N"]}
     (tmp_path / "q.jsonl").write_text(json.dumps(record).replace('"N"', written) + "\n")
 
-    done = importing.import_examples(
+    done = example_import.import_examples(
         project=world.project, reader="own", path=tmp_path / "q.jsonl", name="numbers", now=NOON
     )
 

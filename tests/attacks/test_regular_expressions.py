@@ -33,11 +33,11 @@ compiler, sre, parser = (
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("tableqa", "tasks", "predictor", "annotation", "config")
-OURS_ONLY = {"annotation/catalogues.py", "annotation/evaluation/evaluation_report.py"}
+OURS_ONLY = {"annotation/management/catalogues.py", "annotation/releases/model_evaluation/report.py"}
 """They read nothing but this repository."""
 BENCHMARK_FILES = "annotation/releases/benchmark_files.py"
 MADE = {
-    "annotation/erased_names.py",
+    "annotation/background/erased_names.py",
     "annotation/releases/hub_upload.py",
     BENCHMARK_FILES,
     "tableqa/serialisations/separated_values.py",

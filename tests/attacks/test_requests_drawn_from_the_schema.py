@@ -31,9 +31,9 @@ from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase
 from schemathesis import GenerationMode
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Permission
 from annotation.models import Assignment
-from annotation.roles import Permission
+from annotation.workflow import projects
 from tests.annotation.cast import World, envelope
 from tests.annotation.role_table import (
     API,
@@ -119,7 +119,7 @@ def callers(world: World) -> dict[str, Caller]:
         client.force_login(world.people[who])
         made[who] = Caller({name: morsel.value for name, morsel in client.cookies.items()})
     for who in sorted(MEMBERS):
-        _, secret = setting_up.make_token(
+        _, secret = projects.make_token(
             person=world.people[who],
             project=world.project,
             name="t",

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from django.conf import settings as installed
 
-from annotation import sandbox
-from annotation.refusals import Refused
+from annotation.background import sandbox
+from annotation.platform.refusals import Refused
 from tableqa.readers.ingestion import ReadRequest, ReadResult, Rows
 from tests.attacks.hostile_files import compressed_buffers, saved_to_disk, shared_strings
 from tests.waiting import wait_until

@@ -64,28 +64,28 @@ def test_what_takes_orders_from_data_is_not_used(pattern: str) -> None:
         for line in path.read_text("utf-8").splitlines()
         if re.search(pattern, line) and not line.lstrip().startswith(("#", '"'))
     ]
-    assert [line for line in found if "annotation/compiled.py" not in line] == []
+    assert [line for line in found if "annotation/platform/prepared_statements.py" not in line] == []
 
 
 OWN_JSON = {
-    "annotation/backing_up.py": "a backup that Askew wrote",
-    "annotation/evaluation/evaluating.py": "a last line that Askew wrote",
-    "annotation/evaluation/evaluation_runs.py": "judgements that Askew wrote, and records that were read before",
-    "annotation/help/proposing.py": "a form that Askew wrote, and replies: their reading takes whatever they raise",
-    "annotation/work/previewing.py": "what this process has read of a file, kept with the job",
-    "annotation/sandbox.py": "what the process that reads files wrote: whatever is wrong with it, the file is refused",
+    "annotation/management/backup.py": "a backup that Askew wrote",
+    "annotation/releases/model_evaluation/queries.py": "a last line that Askew wrote",
+    "annotation/releases/model_evaluation/runs.py": "judgements that Askew wrote, and records that were read before",
+    "annotation/assistance/proposals.py": "a form that Askew wrote, and replies: their reading takes whatever they raise",
+    "annotation/imports/file_preview.py": "what this process has read of a file, kept with the job",
+    "annotation/background/sandbox.py": "what the reader process wrote: whatever is wrong with it, the file is refused",
     "tableqa/readers/worker_process.py": "what the worker that started the process wrote",
     "tableqa/data/typed_json.py": "the text of an example in such a result",
     "tableqa/readers/ingestion.py": "rows that the process wrote, a line each",
-    "annotation/transfer/preview.py": "what a job stored",
-    "annotation/transfer/responses.py": "tables of rows that Askew laid on disk",
+    "annotation/imports/response_preview.py": "what a job stored",
+    "annotation/imports/response_import.py": "tables of rows that Askew laid on disk",
     "annotation/management/commands/metrics.py": "scores that Askew wrote",
-    "annotation/reference.py": "samples of the source tree",
+    "annotation/management/reference_pages.py": "samples of the source tree",
     "annotation/releases/manifest.py": "a release, likewise",
-    "annotation/releases/part_three.py": "rows that Askew laid on disk",
+    "annotation/releases/freb_tqa_parts.py": "rows that Askew laid on disk",
     "annotation/releases/raw_records.py": "a release: `verify` takes whatever its reading raises",
     "annotation/releases/record_files.py": "a release, likewise",
-    "annotation/work/lending.py": "an index that Askew wrote",
+    "annotation/queue/resources.py": "an index that Askew wrote",
     "predictor/checkpoints.py": "weights that the administrator chose",
     "predictor/bundled/model.py": "weights that the administrator chose",
     "predictor/configuration.py": "the settings",

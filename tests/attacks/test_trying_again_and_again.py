@@ -14,11 +14,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Permission, Role
+from annotation.accounts import crowd_entry, rate_limits, sign_up
 from annotation.models import Attempts, CrowdLink, Membership, Person
-from annotation.people import accounts, attempts, crowd
-from annotation.refusals import Refused
-from annotation.roles import Permission, Role
+from annotation.platform.refusals import Refused
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World
 
 HERE, THERE = "192.0.2.7", "198.51.100.4"
@@ -39,8 +39,8 @@ def guess(email: str, times: int, address: str = HERE) -> list[int]:
 
 class TestSigningIn:
     def test_guessing_is_stopped_and_says_how_long(self, world: World) -> None:
-        statuses = guess("ada@example.org", attempts.SIGN_IN_HERE.at_once + 3)
-        assert statuses == [200] * attempts.SIGN_IN_HERE.at_once + [429] * 3
+        statuses = guess("ada@example.org", rate_limits.SIGN_IN_HERE.at_once + 3)
+        assert statuses == [200] * rate_limits.SIGN_IN_HERE.at_once + [429] * 3
         answer = sign_in("ada@example.org", "one more")
         assert 0 < int(answer["Retry-After"]) <= 60
         assert "Too many attempts. Try again in" in answer.content.decode()
@@ -48,54 +48,54 @@ class TestSigningIn:
 
     def test_the_right_password_is_not_looked_at_then_either(self, world: World) -> None:
         """Else guessing would go on, and the answer to the right one would tell."""
-        guess("ada@example.org", attempts.SIGN_IN_HERE.at_once)
+        guess("ada@example.org", rate_limits.SIGN_IN_HERE.at_once)
         answer = sign_in("ada@example.org", RIGHT)
         assert (answer.status_code, answer.signed_in) == (429, False)
 
     def test_the_same_account_is_open_elsewhere_and_others_are_open_here(self, world: World) -> None:
-        guess("ada@example.org", attempts.SIGN_IN_HERE.at_once + 5)
+        guess("ada@example.org", rate_limits.SIGN_IN_HERE.at_once + 5)
         assert sign_in("ada@example.org", RIGHT, THERE).signed_in
         assert sign_in("bo@example.org", RIGHT, HERE).signed_in
 
     def test_time_opens_it_again_one_attempt_an_interval(self, world: World) -> None:
         now = timezone.now()
-        for number in range(attempts.SIGN_IN_HERE.at_once):
-            attempts.begin_sign_in(account="a@b.c", address=HERE, now=now + timedelta(seconds=number))
+        for number in range(rate_limits.SIGN_IN_HERE.at_once):
+            rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=now + timedelta(seconds=number))
         with pytest.raises(Refused) as refused:
-            attempts.begin_sign_in(account="a@b.c", address=HERE, now=now + timedelta(seconds=30))
+            rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=now + timedelta(seconds=30))
         assert refused.value.code == "too_many_attempts"
-        later = now + attempts.SIGN_IN_HERE.then_every
-        attempts.begin_sign_in(account="a@b.c", address=HERE, now=later)
+        later = now + rate_limits.SIGN_IN_HERE.then_every
+        rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=later)
         with pytest.raises(Refused):
-            attempts.begin_sign_in(account="a@b.c", address=HERE, now=later)
+            rate_limits.begin_sign_in(account="a@b.c", address=HERE, now=later)
 
     def test_a_whole_laboratory_signs_in_behind_one_address(self, world: World) -> None:
         """Also while somebody there guesses: signing in costs nothing, and a guess is counted for its own account first."""
-        guess("ada@example.org", attempts.SIGN_IN_HERE.at_once + 20)
+        guess("ada@example.org", rate_limits.SIGN_IN_HERE.at_once + 20)
         for _ in range(20):
             for who in ("bo", "cy", "ivo", "rea", "zoe"):
-                attempts.begin_sign_in(account=f"{who}@example.org", address=HERE, now=timezone.now())()
+                rate_limits.begin_sign_in(account=f"{who}@example.org", address=HERE, now=timezone.now())()
         assert sign_in("mara@example.org", RIGHT).signed_in
 
     def test_a_machine_that_tries_many_accounts_is_slowed(self, world: World) -> None:
         now = timezone.now()
-        for number in range(attempts.SIGN_IN_ADDRESS.at_once):
-            attempts.begin_sign_in(account=f"{number}@example.org", address=HERE, now=now)
+        for number in range(rate_limits.SIGN_IN_ADDRESS.at_once):
+            rate_limits.begin_sign_in(account=f"{number}@example.org", address=HERE, now=now)
         with pytest.raises(Refused):
-            attempts.begin_sign_in(account="another@example.org", address=HERE, now=now)
-        attempts.begin_sign_in(account="another@example.org", address=THERE, now=now)
+            rate_limits.begin_sign_in(account="another@example.org", address=HERE, now=now)
+        rate_limits.begin_sign_in(account="another@example.org", address=THERE, now=now)
 
     def test_many_machines_that_try_one_account_are_slowed_and_its_owner_comes_in(self, world: World) -> None:
         assert sign_in("ada@example.org", RIGHT, THERE).signed_in  # she was here before
         now = timezone.now()
-        for number in range(attempts.SIGN_IN_ACCOUNT.at_once):
-            attempts.begin_sign_in(account="ada@example.org", address=f"203.0.113.{number}", now=now)
+        for number in range(rate_limits.SIGN_IN_ACCOUNT.at_once):
+            rate_limits.begin_sign_in(account="ada@example.org", address=f"203.0.113.{number}", now=now)
         with pytest.raises(Refused):
-            attempts.begin_sign_in(account="ada@example.org", address="203.0.113.250", now=now)
+            rate_limits.begin_sign_in(account="ada@example.org", address="203.0.113.250", now=now)
         assert sign_in("ada@example.org", RIGHT, THERE).signed_in
 
     def test_a_refused_attempt_is_not_counted_anywhere(self, world: World) -> None:
-        guess("ada@example.org", attempts.SIGN_IN_HERE.at_once)
+        guess("ada@example.org", rate_limits.SIGN_IN_HERE.at_once)
         before = dict(Attempts.objects.values_list("key", "free_at"))
         guess("ada@example.org", 5)
         assert dict(Attempts.objects.values_list("key", "free_at")) == before
@@ -105,7 +105,7 @@ class TestSigningIn:
         Person.objects.create_person("Gone", "gone@example.org", RIGHT, is_active=False)
         said = set()
         for email in ("ada@example.org", "nobody@example.org", "link@example.org", "gone@example.org"):
-            statuses = guess(email, attempts.SIGN_IN_HERE.at_once + 1)
+            statuses = guess(email, rate_limits.SIGN_IN_HERE.at_once + 1)
             assert statuses[-1] == 429
             answer = sign_in(email, RIGHT + "!", THERE).content.decode().replace(email, "")
             said.add(answer[answer.index("<main") : answer.index("csrfmiddleware")])
@@ -135,7 +135,7 @@ class TestSigningIn:
 
 class TestWhereSomebodyAsksFrom:
     def address(self, **meta: str) -> str:
-        return attempts.address_of(RequestFactory().get("/", **meta))  # type: ignore[arg-type]
+        return rate_limits.address_of(RequestFactory().get("/", **meta))  # type: ignore[arg-type]
 
     def test_without_a_proxy_what_is_said_to_be_forwarded_is_not_believed(self, settings: Any) -> None:
         settings.TRUST_PROXY = False
@@ -158,8 +158,8 @@ class TestWhereSomebodyAsksFrom:
         assert self.address(REMOTE_ADDR="::ffff:192.0.2.7") == HERE
 
     def test_where_it_cannot_be_told_nobody_is_held_up_by_others(self, world: World) -> None:
-        for number in range(attempts.SIGN_IN_ADDRESS.at_once + 5):
-            attempts.begin_sign_in(account=f"{number}@example.org", address="", now=timezone.now())
+        for number in range(rate_limits.SIGN_IN_ADDRESS.at_once + 5):
+            rate_limits.begin_sign_in(account=f"{number}@example.org", address="", now=timezone.now())
         assert sign_in("ada@example.org", RIGHT, "127.0.0.1").signed_in
 
 
@@ -172,42 +172,42 @@ class TestTheTable:
             assert int(row, 16)
 
     def test_rows_that_say_nothing_any_more_go(self, world: World) -> None:
-        attempts.take(attempts.WRONG_LINK, HERE, now=NOON)
+        rate_limits.take(rate_limits.WRONG_LINK, HERE, now=NOON)
         assert Attempts.objects.count() == 1
         assert sign_in("bo@example.org", RIGHT).signed_in
         assert not Attempts.objects.filter(free_at__lt=timezone.now() - timedelta(hours=1)).exists()
 
     def test_attempts_at_the_same_moment_are_each_counted(self, world: World) -> None:
         """As one statement each: what was read before is not written back."""
-        limit = attempts.SIGN_IN_HERE
-        attempts.take(limit, "x", now=NOON)
+        limit = rate_limits.SIGN_IN_HERE
+        rate_limits.take(limit, "x", now=NOON)
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            attempts.take(limit, "x", now=NOON)
+            rate_limits.take(limit, "x", now=NOON)
         assert [query["sql"].split()[0] for query in queries] == ["UPDATE"]
         for _ in range(limit.at_once - 2):
-            attempts.take(limit, "x", now=NOON)
+            rate_limits.take(limit, "x", now=NOON)
         with pytest.raises(Refused):
-            attempts.take(limit, "x", now=NOON)
+            rate_limits.take(limit, "x", now=NOON)
 
-    @pytest.mark.parametrize("limit", attempts.LIMITS, ids=lambda limit: limit.name)
-    def test_every_limit_holds(self, db: None, limit: attempts.Limit) -> None:
+    @pytest.mark.parametrize("limit", rate_limits.LIMITS, ids=lambda limit: limit.name)
+    def test_every_limit_holds(self, db: None, limit: rate_limits.Limit) -> None:
         for _ in range(limit.at_once):
-            attempts.take(limit, "x", now=NOON)
+            rate_limits.take(limit, "x", now=NOON)
         with pytest.raises(Refused):
-            attempts.take(limit, "x", now=NOON)
-        attempts.take(limit, "y", now=NOON)
-        attempts.take(limit, "x", now=NOON + limit.then_every)
+            rate_limits.take(limit, "x", now=NOON)
+        rate_limits.take(limit, "y", now=NOON)
+        rate_limits.take(limit, "x", now=NOON + limit.then_every)
         with pytest.raises(Refused):
-            attempts.take(limit, "x", now=NOON + limit.then_every)
+            rate_limits.take(limit, "x", now=NOON + limit.then_every)
 
 
 class TestOnesOwnPassword:
     def test_a_session_is_no_place_to_guess_the_password(self, world: World) -> None:
         client = Client()
         client.force_login(world.ada)
-        for number in range(attempts.OWN_PASSWORD.at_once):
+        for number in range(rate_limits.OWN_PASSWORD.at_once):
             sent = {"old": f"guess {number}", "new": "another long password"}
             assert "Wrong password." in client.post(reverse("change_password"), sent).content.decode()
         sent = {"old": RIGHT, "new": "another long password"}
@@ -230,23 +230,23 @@ class TestAskingForANewPassword:
         settings.HAS_MAIL = True
         settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
         said = []
-        for _ in range(attempts.RESET_ACCOUNT.at_once + 2):
+        for _ in range(rate_limits.RESET_ACCOUNT.at_once + 2):
             with django_capture_on_commit_callbacks(execute=True):
                 said.append(
                     "Too many attempts"
                     in Client().post(reverse("forgotten"), {"email": email}, follow=True).content.decode()
                 )
-        assert said == [False] * attempts.RESET_ACCOUNT.at_once + [True, True]
-        assert len(mailoutbox) == (attempts.RESET_ACCOUNT.at_once if email.startswith("ada") else 0)
+        assert said == [False] * rate_limits.RESET_ACCOUNT.at_once + [True, True]
+        assert len(mailoutbox) == (rate_limits.RESET_ACCOUNT.at_once if email.startswith("ada") else 0)
 
 
 class TestLinks:
     def links(self, world: World) -> list[tuple[str, str]]:
         """Of each kind of link one that works, and one that does not."""
-        _, invitation = setting_up.invite(
+        _, invitation = projects.invite(
             project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
         )
-        reset = accounts.reset_path(world.bo)
+        reset = sign_up.reset_path(world.bo)
         wrong_reset = reset.rstrip("/").rpartition("/")[0] + "/abc-0123456789abcdef/"
         return [
             (reverse("join", args=[invitation]), reverse("join", args=["x" * 32])),
@@ -257,20 +257,20 @@ class TestLinks:
         client = Client(REMOTE_ADDR=HERE)
         for right, wrong in self.links(world):
             Attempts.objects.all().delete()
-            statuses = [client.get(wrong).status_code for _ in range(attempts.WRONG_LINK.at_once + 2)]
-            assert statuses == [410] * attempts.WRONG_LINK.at_once + [429, 429]
+            statuses = [client.get(wrong).status_code for _ in range(rate_limits.WRONG_LINK.at_once + 2)]
+            assert statuses == [410] * rate_limits.WRONG_LINK.at_once + [429, 429]
             assert int(client.get(wrong)["Retry-After"]) > 0
             assert client.get(right).status_code == 200
         assert client.get(reverse("crowd_back", args=["made-up"])).status_code == 429
 
     def test_an_invitation_is_no_way_to_ask_for_many_addresses(self, world: World) -> None:
-        _, token = setting_up.invite(
+        _, token = projects.invite(
             project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
         )
         sent = {"name": "Eve", "email": "ada@example.org", "password": "a long enough one"}
         said = [
             Client().post(reverse("join", args=[token]), sent).content.decode()
-            for _ in range(attempts.REGISTER.at_once + 1)
+            for _ in range(rate_limits.REGISTER.at_once + 1)
         ]
         assert "An account with this" in said[0]
         assert "Too many attempts" in said[-1]
@@ -280,12 +280,12 @@ class TestTokens:
     def test_wrong_ones_are_limited_and_a_right_one_works_all_the_same(self, world: World) -> None:
         client = Client(REMOTE_ADDR=HERE)
         wrong = {"Authorization": "Bearer askew_" + "x" * 40}
-        for _ in range(attempts.WRONG_TOKEN.at_once):
+        for _ in range(rate_limits.WRONG_TOKEN.at_once):
             assert client.get(reverse("api_projects"), headers=wrong).status_code == 401
         refused = client.get(reverse("api_projects"), headers=wrong)
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_attempts")
         assert int(refused["Retry-After"]) > 0
-        _, secret = setting_up.make_token(
+        _, secret = projects.make_token(
             person=world.ada,
             project=world.project,
             name="t",
@@ -301,17 +301,17 @@ class TestTokens:
         with CaptureQueriesContext(connection) as queries:
             Client().get(reverse("api_projects"), headers={"Authorization": f"Bearer {secret}"})
         said = " ".join(query["sql"] for query in queries)
-        assert setting_up.hash_token(secret) in said
+        assert projects.hash_token(secret) in said
         assert secret not in said
         assert secret[:12] not in said
 
 
 class TestCrowdEntry:
     def test_one_machine_neither_floods_a_project_nor_looks_who_takes_part(self, world: World) -> None:
-        link = crowd.make_link(
+        link = crowd_entry.make_link(
             project=world.project,
             name="Crowd",
-            parameters=crowd.PARAMETERS["generic"],
+            parameters=crowd_entry.PARAMETERS["generic"],
             completion_code="DONE",
             screen_out_code="OUT",
             expires_at=timezone.now() + timedelta(days=1),
@@ -322,7 +322,7 @@ class TestCrowdEntry:
         before = Membership.objects.count()
         statuses = [
             Client(REMOTE_ADDR=HERE).post(here, {"id": f"p{number % 5}"}).status_code
-            for number in range(attempts.CROWD_ENTRY.at_once + 2)
+            for number in range(rate_limits.CROWD_ENTRY.at_once + 2)
         ]
         assert statuses[:5] == [302] * 5
         assert set(statuses[5:-2]) == {409}
@@ -337,10 +337,10 @@ class TestCrowdEntry:
 
 def test_what_is_tried_is_written_to_no_log(world: World, caplog: Any) -> None:
     caplog.set_level(logging.DEBUG)
-    _, secret = setting_up.make_token(
+    _, secret = projects.make_token(
         person=world.ada, project=world.project, name="t", scopes=list(Permission), now=timezone.now()
     )
-    _, invitation = setting_up.invite(
+    _, invitation = projects.invite(
         project=world.project, roles=[Role.ANNOTATOR], by=world.mara, now=timezone.now()
     )
     sign_in("ada@example.org", "a wrong secret")

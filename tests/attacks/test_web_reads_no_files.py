@@ -22,14 +22,14 @@ from django.core.files.uploadedfile import InMemoryUploadedFile, SimpleUploadedF
 from django.test import Client
 from django.urls import reverse
 
-from annotation import jobs, sandbox, uploads
-from annotation.forms.study import StudyForm
+from annotation.background import jobs, sandbox, uploads
 from annotation.models import Job
+from annotation.web.forms.study_file import StudyForm
 from tableqa.readers import READERS, archive, format_detection
 from tests.annotation.cast import NOON, World
 from tests.annotation.role_table import Things, make_things
 
-VIEWS = Path(uploads.__file__).parent / "views"
+VIEWS = Path(uploads.__file__).parents[1] / "web" / "views"
 _watched: list[str] = []
 """The folders whose files the web tier may not open for reading: none outside of a test."""
 
@@ -221,13 +221,13 @@ def by_api(client: Client, address: str, body: Any) -> None:
 
 
 PAGES: dict[str, list[Requests]] = {
-    "importing": [examples, examples_and_tables, examples_with_a_reader, release],
-    "evaluating": [predictions],
-    "labelled_elsewhere": [labels],
-    "transfer": [responses],
-    "setting_up": [release_in_a_new_project],
-    "golding": [gold],
-    "studying": [study],
+    "example_import": [examples, examples_and_tables, examples_with_a_reader, release],
+    "model_evaluation": [predictions],
+    "label_import": [labels],
+    "response_import": [responses],
+    "projects": [release_in_a_new_project],
+    "gold": [gold],
+    "study_file": [study],
 }
 """The modules of pages that take a file, and what a person does there."""
 API: list[Requests] = [

@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.explorer.links import explorer_url
-from annotation.journeys import adjudicating, releasing
 from annotation.models import Batch, Project
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
+from annotation.workflow import adjudication
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import annotating, signed_in
@@ -65,9 +65,9 @@ def test_cells_are_text_and_come_out_unchanged(
     expect(page.locator("[data-saved]")).to_contain_text("Saved")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("main")).to_contain_text("All caught up")
-    adjudicating.resolve_due(now=NOON + timedelta(days=20_000))
+    adjudication.resolve_due(now=NOON + timedelta(days=20_000))
     out = tmp_path / "release"
-    releasing.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
+    creation.make_release(project=world.project, name="v1", format="freb_tqa", by=None, now=NOON, out=out)
     release_files.verify(out)
     changed = json.loads(next((out / "03_agg_com").glob("*ans_no_change.json")).read_text())
     assert [row[0] for row in changed["table"]["rows"]] == HOSTILE
@@ -162,7 +162,7 @@ def awkward(tmp_path: Path, transactional_db: None) -> tuple[World, Batch]:
     )
     for _ in TABLES:
         change(world, batch, "ada")
-    adjudicating.resolve_batch(batch=batch, now=NOON)
+    adjudication.resolve_batch(batch=batch, now=NOON)
     return world, batch
 
 

@@ -10,10 +10,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.drawing import pipeline
-from annotation.drawing.pipeline import Arrow, Box, End
-from annotation.journeys import adjudicating
+from annotation.charts import flow_diagram
+from annotation.charts.flow_diagram import Arrow, Box, End
 from annotation.models import Batch, Project
+from annotation.workflow import adjudication
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.accessibility import AXE
 from tests.browser.pages import signed_in
@@ -34,7 +34,7 @@ def world(tmp_path: Path, transactional_db: None) -> World:
     types = world.batch(size=2, overlap=2, name="Types")
     for who, label in (("ada", "extraction"), ("bo", "reasoning")):
         world.label(types, who, label)
-    adjudicating.resolve_batch(batch=types, now=NOON)
+    adjudication.resolve_batch(batch=types, now=NOON)
     change = world.batch(
         "value_change", variant="answer_changes", feeds_from=types, sources=[], name="Change the answer"
     )
@@ -89,7 +89,7 @@ def test_words_on_arrows_touch_no_box_and_no_bend(new_context: Callable[..., Bro
 
     for words in ("1,234,567 accepted", "12.345 in Bearbeitung", "6 accepted"):
         arrows = [Arrow(start, end, words, ((words, "/w/"),)) for start, end in pairs]
-        page.set_content(f"<style>{style}</style>{pipeline.draw('flow', 'Flow', ends, boxes, arrows)}")
+        page.set_content(f"<style>{style}</style>{flow_diagram.draw('flow', 'Flow', ends, boxes, arrows)}")
         assert page.evaluate(TOUCHING) == 0, words
 
 

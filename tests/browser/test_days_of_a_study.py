@@ -10,11 +10,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.journeys import assigning
+from annotation.accounts import crowd_entry
 from annotation.models import Assignment, CrowdEntry
-from annotation.people import crowd
-from annotation.quality import consenting, gold, guidance
-from annotation.work import practising
+from annotation.quality import consent, gold, guidelines
+from annotation.queue import practice
+from annotation.workflow import batches
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_crowd import QUERY, make_link
@@ -33,7 +33,7 @@ def world(tmp_path: Path, transactional_db: None) -> World:
 
 def practise(page: Page) -> None:
     takes_keys(page)
-    exercises = practising.exercises(task_type("question_type"))
+    exercises = practice.exercises(task_type("question_type"))
     for number, exercise in enumerate(exercises, start=1):
         page.keyboard.press(KEYS[exercise.expected.label])
         expect(page.locator("[data-feedback]")).to_be_visible()
@@ -57,8 +57,8 @@ def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_lat
         open=False,
     )
     gold.mark(batch=batch, example=some[5], data={"label": "reasoning"}, why="", by=world.mara, now=NOON)
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
-    consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
+    consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
     link = make_link(world, return_url="")
     query = "&".join(f"{name}={value}" for name, value in QUERY.items())
     page = new_context(viewport={"width": 390, "height": 800}).new_page()
@@ -87,7 +87,7 @@ def test_somebody_of_the_crowd_goes_from_the_link_to_the_code_and_comes_back_lat
     page.get_by_role("button", name="Finish and show code").click()
     expect(page.get_by_label("Your code")).to_have_value("C0MPLETE")
 
-    late = crowd.let_back_in(entry=CrowdEntry.objects.get(), by=world.mara, now=timezone.now())
+    late = crowd_entry.let_back_in(entry=CrowdEntry.objects.get(), by=world.mara, now=timezone.now())
     other = new_context().new_page()
     other.goto(f"{live_server.url}/crowd/back/{late}/")
     other.get_by_role("button", name="Continue in this browser").click()
@@ -102,12 +102,12 @@ def test_guidelines_that_change_in_mid_work_come_before_the_next_item_and_the_on
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = world.batch(overlap=1)
-    guidance.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
-    guidance.confirm(
-        guidelines=guidance.current(world.project.pk, batch.task_type), person=world.ada, now=NOON
+    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.confirm(
+        guidelines=guidelines.current(world.project.pk, batch.task_type), person=world.ada, now=NOON
     )
     page = annotating(new_context, live_server.url, world.ada, batch)
-    guidance.revise(
+    guidelines.revise(
         project=world.project,
         task=batch.task(),
         text="# Anew\n\nA year is a number.",

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import Assignment, Batch, Consent, Item, PracticeDone, Reading
-from annotation.quality import consenting, guidance
-from annotation.work import practising
+from annotation.quality import consent, guidelines
+from annotation.queue import practice
 from tasks.contract import task_type
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import signed_in, takes_keys
@@ -41,9 +41,9 @@ def test_what_comes_before_the_first_item_is_done_by_keys_alone(
 ) -> None:
     batch = world.batch()
     Batch.objects.filter(pk=batch.pk).update(must_practise=True)
-    consenting.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
-    guidance.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
-    exercises = practising.exercises(task_type("question_type"))
+    consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    exercises = practice.exercises(task_type("question_type"))
     keys = {"extraction": "1", "reasoning": "2", "neither": "3", "unanswerable": "4"}
     page = signed_in(new_context, live_server.url, world.ada).new_page()
     page.set_default_timeout(15_000)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.quality import guidance
+from annotation.quality import guidelines
 from benchmarks.share import MEASURE, SCROLLING
 from tableqa import Example, Table
 from tasks.contract import task_types
@@ -141,7 +141,7 @@ def test_a_table_that_is_too_wide_for_the_guidelines_breaks_its_words(
 ) -> None:
     batch = world.batch()
     cells = " | ".join(["comprehensiveness"] * 5)
-    guidance.revise(
+    guidelines.revise(
         project=world.project,
         task=batch.task(),
         text=f"# Scores\n\n| {cells} |\n|{'---|' * 5}\n| {cells} |",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Route, expect
 
-from annotation import jobs, uploads
+from annotation.background import jobs, uploads
 from annotation.management.commands.worker import Hand
 from annotation.models import Job, Source, Upload
 from tests.annotation.cast import World, make_world

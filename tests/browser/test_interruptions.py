@@ -10,8 +10,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from annotation.journeys import assigning
 from annotation.models import Annotation, Draft
+from annotation.workflow import batches
 from benchmarks.browser_data import over_its_sample
 from tasks.contract import task_type
 from tests.annotation.cast import World, make_world
@@ -185,7 +185,7 @@ def test_nothing_that_was_entered_is_lost(
     assert Draft.objects.get().response["data"] == page.evaluate(DATA)
     other.close()
 
-    assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+    batches.close_batch(batch=batch, by=world.mara, now=timezone.now())
     ada.works()
     ada.is_saved()
     page.goto(f"{live_server.url}/work/")

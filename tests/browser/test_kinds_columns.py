@@ -11,8 +11,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Frame, Page, expect
 
 from annotation.models import Annotation, Batch
-from annotation.quality import reporting
-from annotation.work import lending
+from annotation.quality import task_report
+from annotation.queue import resources
 from tests.annotation.cast import World, make_world
 from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, takes_digits
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def world(tmp_path: Path, settings: Any, transactional_db: None) -> World:
     settings.MEDIA_ROOT = tmp_path / "media"
-    lending.forget()
+    resources.forget()
     return make_world(tmp_path)
 
 
@@ -155,7 +155,7 @@ def test_a_column_is_renamed_with_one_key_and_what_is_turned_down_is_kept(begin:
     assert third["taken"] == []
     assert len(ada.loads) == 1, "only the page that says that nothing is left"
 
-    [report] = reporting.reports(batch)
+    [report] = task_report.reports(batch)
     rows = {row[0]: row[1:] for row in report.rows}
     assert rows["usual names"][:2] == (1, 1)
     assert rows["Own names"][0] == 1

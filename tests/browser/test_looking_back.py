@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.journeys import assigning
 from annotation.models import Annotation, Assignment
+from annotation.workflow import batches
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.pages import HeldRequests, annotating
 from tests.browser.test_page_at_work import accessible
@@ -105,7 +105,7 @@ def test_earlier_items_are_read_changed_and_left_again_until_they_are_final(
     assert sorted(labels) == ["neither", "reasoning"]
 
     saved = Annotation.objects.count()
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
     page.keyboard.press("p")
     expect(words(page)).to_contain_text("Final: the batch is closed.")
     expect(page.locator("[data-past-change]")).to_be_hidden()

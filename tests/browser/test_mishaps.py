@@ -11,9 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from annotation import doctor
-from annotation.journeys import assigning
+from annotation.management import doctor
 from annotation.models import Annotation, Batch, Draft
+from annotation.workflow import batches
 from tests.annotation.cast import World, make_world
 from tests.browser.accessibility import AXE
 from tests.browser.pages import annotating, intercept, passes, settled, takes_digits, takes_keys
@@ -57,7 +57,7 @@ def test_a_submission_whose_answer_was_lost_is_one_and_a_batch_that_closes_meanw
     assert list(doctor.findings()) == []
 
     takes_digits(page)
-    assigning.close_batch(batch=batch, by=world.mara, now=timezone.now())
+    batches.close_batch(batch=batch, by=world.mara, now=timezone.now())
     page.keyboard.press("2")
     expect(page.locator("[data-notices]")).to_contain_text("This batch is closed. Your draft is saved")
     page.goto(f"{live_server.url}/work/")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
+from annotation.accounts import work_sessions
 from annotation.models import Assignment
-from annotation.people import sessions
-from annotation.quality import inquiring
+from annotation.quality import annotator_questions
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.test_gold import examples, mark, small
 from tests.browser.pages import annotating, passes, signed_in, takes_keys
@@ -48,7 +48,7 @@ def test_how_the_last_checks_went_is_told_in_the_flow(
 def test_the_history_tells_the_session_and_a_limit_that_is_near_is_told_and_dismissed_for_the_day(
     world: World, new_context: NewContext, live_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "NEARLY", 0.95)
+    monkeypatch.setattr(work_sessions, "NEARLY", 0.95)
     page = annotating(
         new_context, live_server.url, world.ada, world.batch(size=4, caps={"items_per_day": 20})
     )
@@ -85,10 +85,10 @@ def test_an_answer_comes_while_the_page_is_open(
     page.goto(f"{live_server.url}/batches/{batch.public_id}/annotate/")
     takes_keys(page)
     held = Assignment.objects.filter(person=world.ada).earliest("pk")
-    asked = inquiring.ask(
+    asked = annotator_questions.ask(
         project=world.project, person=world.ada, text="Do totals count?", assignment=held, now=NOON
     )
-    inquiring.answer(inquiry=asked, text="They do.", by=world.mara, now=NOON)
+    annotator_questions.answer(inquiry=asked, text="They do.", by=world.mara, now=NOON)
     question = page.locator(".question").inner_text()
 
     passes(page, 31_000)

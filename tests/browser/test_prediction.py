@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation.help import tickets
+from annotation.assistance import tickets
 from annotation.models import Annotation, Batch, Draft, Try
 from benchmarks.share import MEASURE
 from predictor import client

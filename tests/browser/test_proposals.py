@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from annotation.help import proposing
+from annotation.assistance import proposals
 from annotation.models import Batch, Handling, Provenance
 from tests.browser.pages import annotating
 from tests.browser.test_kinds_columns import (
@@ -25,7 +25,7 @@ from tests.browser.test_panel import SECTIONS
 from tests.modules.pages.columns import questions
 from tests.waiting import wait_until
 
-__all__ = ["begin", "proposing", "world"]  # the last one registers the job that opening a batch starts
+__all__ = ["begin", "proposals", "world"]  # the last one registers the job that opening a batch starts
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

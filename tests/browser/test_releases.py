@@ -12,9 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.journeys import releasing
 from annotation.models import Release
-from annotation.releases import release_files
+from annotation.releases import creation, release_files
 from tests.annotation.cast import World, make_world
 from tests.annotation.test_evaluation_runs import said, sent
 from tests.annotation.test_mixing import perturbed_thrice
@@ -43,7 +42,7 @@ def fits_and_is_accessible(page: Page) -> None:
 
 def released(world: World, name: str, *formats: str) -> Release:
     now = timezone.now() + timedelta(minutes=2)
-    return releasing.make_release(project=world.project, name=name, format=formats, by=world.rea, now=now)
+    return creation.make_release(project=world.project, name=name, format=formats, by=world.rea, now=now)
 
 
 def rea(new_context: Callable[..., BrowserContext], live_server: Any, world: World, **options: Any) -> Page:
@@ -78,7 +77,7 @@ def test_a_release_in_two_formats_is_made_by_ticks(
 
     expect(page.locator("h1 + p")).to_contain_text("askew, robut")
     release = Release.objects.get(name="1.0")
-    assert release_files.verify(releasing.folder(release))["decisions"] == 4
+    assert release_files.verify(creation.folder(release))["decisions"] == 4
 
 
 def test_the_page_of_a_release_fits_two_screens_before_its_folds(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from annotation.journeys import setting_up
 from annotation.models import Project
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World, make_world
 from tests.browser.accessibility import check_accessibility
 from tests.browser.pages import signed_in
@@ -51,7 +51,7 @@ def test_a_zipped_release_becomes_its_project_again(
 def test_the_import_page_of_an_empty_project_restores_a_release(
     world: World, new_context: Callable[..., BrowserContext], live_server: Any, tmp_path: Path
 ) -> None:
-    setting_up.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
+    projects.create_project(slug="empty", name="Empty", manager=world.mara, now=NOON)
     archive = shutil.make_archive(str(tmp_path / "release"), "zip", RELEASE)
     page = signed_in(new_context, live_server.url, world.mara).new_page()
     page.goto(f"{live_server.url}/projects/empty/sources/import/")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, ViewportSize, expect
 
-from annotation.people import sessions
+from annotation.accounts import work_sessions
 from benchmarks.share import CLOSED, MEASURE, OPEN
 from benchmarks.share_data import LONG_QUESTION, lengthened
 from tableqa import Example, Table
@@ -111,7 +111,7 @@ def test_a_long_question_is_cut_and_a_button_shows_the_rest(
 def test_a_limit_that_is_near_takes_nothing_from_the_table(
     world: World, new_context: NewContext, live_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "NEARLY", 0.95)
+    monkeypatch.setattr(work_sessions, "NEARLY", 0.95)
     batch = asking(
         world,
         LONG,

@@ -18,12 +18,12 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, FilePayload, expect
 
-from annotation import doctor, simulating
-from annotation.journeys import adjudicating, setting_up
+from annotation.management import doctor, simulation
 from annotation.models import Batch, Person, Project, Source
 from annotation.releases import release_files
-from annotation.studying import applying, standing, templates, writing
-from annotation.studying.study import Work, parse
+from annotation.study_file import apply, current_state, project_export, study_templates
+from annotation.study_file.schema import Work, parse
+from annotation.workflow import adjudication, projects
 from tests.annotation.cast import FILMS
 from tests.browser.clicking import Clicker
 from tests.browser.pages import signed_in
@@ -41,7 +41,7 @@ MOST_CLICKS = {
     "Create the release": 6,
 }
 ADDRESSES = "ada@example.org, bo@example.org, cy@example.org, dee@example.org, eli@example.org"
-IN_ORDER = [one.name for one in templates.shipped()["freb_tqa"].study.batches]
+IN_ORDER = [one.name for one in study_templates.shipped()["freb_tqa"].study.batches]
 
 
 def files() -> tuple[FilePayload, FilePayload]:
@@ -64,9 +64,9 @@ def files() -> tuple[FilePayload, FilePayload]:
 
 def simulated(batch: Batch) -> None:
     """People work the batch to its end."""
-    simulating.simulate(batch=batch, annotators=CREW, seed=2, accuracy=0.9, now=timezone.now())
+    simulation.simulate(batch=batch, annotators=CREW, seed=2, accuracy=0.9, now=timezone.now())
     if batch.decides:
-        adjudicating.resolve_batch(batch=batch, now=timezone.now())
+        adjudication.resolve_batch(batch=batch, now=timezone.now())
 
 
 @pytest.mark.django_db(transaction=True)
@@ -115,7 +115,7 @@ def test_a_manager_walks_a_whole_study_by_clicks(
         batch = Batch.objects.get(project=project, name=name)
         simulated(batch)
         mara.waits_for_others()
-        waiting = adjudicating.waiting(batch).count()
+        waiting = adjudication.waiting(batch).count()
         if waiting:
             decide(mara, batch, waiting)
             mara.has_done(f"Adjudicate “{name}” ({waiting})")
@@ -179,23 +179,24 @@ def decide(mara: Clicker, batch: Batch, waiting: int) -> None:
 
 def the_export_plans_the_same_elsewhere(project: Project, folder: Path) -> None:
     """Applied to a new project, the exported file makes what the template made: the same batches, numbers and costs."""
-    text = writing.written(standing.of_project(project, now=timezone.now()), people=False)
+    text = project_export.written(current_state.of_project(project, now=timezone.now()), people=False)
     exported = replace(parse(text), slug="again")
-    assert not applying.planned(replace(exported, slug="films"), project, now=timezone.now()).does
+    assert not apply.planned(replace(exported, slug="films"), project, now=timezone.now()).does
     path = files_in(folder)
-    looked = applying.look(exported, folder=folder, files={"films-dev": path})
-    plan = applying.planned(exported, None, now=timezone.now(), looked=looked)
+    looked = apply.look(exported, folder=folder, files={"films-dev": path})
+    plan = apply.planned(exported, None, now=timezone.now(), looked=looked)
     assert not plan.cannot
 
-    template = templates.shipped()["freb_tqa"].study
+    template = study_templates.shipped()["freb_tqa"].study
     assert [shape(one) for one in exported.batches] == [shape(one) for one in template.batches]
     mara = Person.objects.get(email="mara@example.org")
-    elsewhere = setting_up.create_project(
-        slug="elsewhere", name="Elsewhere", manager=mara, now=timezone.now()
-    )
+    elsewhere = projects.create_project(slug="elsewhere", name="Elsewhere", manager=mara, now=timezone.now())
     Source.objects.update(project=elsewhere)
-    draft = templates.draft(
-        templates.shipped()["freb_tqa"], project=elsewhere, source=Source.objects.get(), now=timezone.now()
+    draft = study_templates.draft(
+        study_templates.shipped()["freb_tqa"],
+        project=elsewhere,
+        source=Source.objects.get(),
+        now=timezone.now(),
     )
     assert list(plan.costs) == list(draft.plan.costs)
 

@@ -24,11 +24,12 @@ def prepare(people: int, still: int = 30) -> list[dict[str, Any]]:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from annotation import access
-    from annotation.journeys import annotating, assigning, importing, setting_up
+    from annotation.access import authorization
+    from annotation.access.roles import Role
+    from annotation.imports import example_import
     from annotation.models import Person
-    from annotation.roles import Role
-    from annotation.work import queue
+    from annotation.queue import reservations
+    from annotation.workflow import assignments, batches, projects
     from tasks.contract import task_type
 
     call_command("migrate", verbosity=0)
@@ -36,27 +37,27 @@ def prepare(people: int, still: int = 30) -> list[dict[str, Any]]:
     mara = Person.objects.create_person("Mara", "mara@example.org")
     crew = [Person.objects.create_person(f"Person {number}") for number in range(people)]
     for slug in (BUSY, STILL):
-        project = setting_up.create_project(slug=slug, name=slug.capitalize(), manager=mara, now=now)
-        source = importing.import_examples(project=project, reader="wtq", path=QUESTIONS, now=now).source
+        project = projects.create_project(slug=slug, name=slug.capitalize(), manager=mara, now=now)
+        source = example_import.import_examples(project=project, reader="wtq", path=QUESTIONS, now=now).source
         for person in crew:
-            setting_up.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
-    batch = assigning.plan_batch(
+            projects.add_member(project=project, person=person, roles=[Role.ANNOTATOR], by=mara, now=now)
+    batch = batches.plan_batch(
         project=project,
         name="rest",
         task=task_type("question_type"),
-        sample=assigning.Sample(sources=[source], size=still),
+        sample=batches.Sample(sources=[source], size=still),
         terms={"overlap": 2},
         by=mara,
         now=now,
     )
-    assigning.open_batch(batch=batch, by=mara, now=now)
+    batches.open_batch(batch=batch, by=mara, now=now)
     for person in crew[:2]:
-        while taken := queue.next_assignment(batch=batch, person=person, now=now):
-            held = access.assignment(access.Actor(person), taken.public_id)
+        while taken := reservations.next_assignment(batch=batch, person=person, now=now):
+            held = authorization.assignment(authorization.Actor(person), taken.public_id)
             task, item = batch.task(), held.plain_item
             answer = {"label": ("extraction", "reasoning")[item.example.question.count("e") % 2]}
-            annotating.submit(assignment=held, response=task.envelope(task.restore(answer), item), now=now)
-    assigning.close_batch(batch=batch, by=mara, now=now)
+            assignments.submit(assignment=held, response=task.envelope(task.restore(answer), item), now=now)
+    batches.close_batch(batch=batch, by=mara, now=now)
     return [_signed_in(person) for person in crew]
 
 
@@ -64,23 +65,23 @@ def open_batch(kind: str, overlap: int, size: int, seed: int, loop_model: str = 
     """A further batch for everybody to work in; its id."""
     from django.utils import timezone
 
-    from annotation.journeys import assigning
     from annotation.models import Batch, Source
+    from annotation.workflow import batches
     from tasks.contract import task_type
 
     now, mara = timezone.now(), _mara()
-    batch = assigning.plan_batch(
+    batch = batches.plan_batch(
         project=_project(BUSY),
         name=f"batch {Batch.objects.count()}",
         task=task_type(kind),
-        sample=assigning.Sample(
+        sample=batches.Sample(
             sources=[Source.objects.filter(project__slug=BUSY).earliest("pk")], size=size, seed=seed
         ),
         terms={"variant": variant, "overlap": overlap, "loop_model": loop_model},
         by=mara,
         now=now,
     )
-    assigning.open_batch(batch=batch, by=mara, now=now)
+    batches.open_batch(batch=batch, by=mara, now=now)
     return batch.public_id
 
 
@@ -89,8 +90,8 @@ def start_import(name: str, questions: int) -> str:
     from django.core.files.uploadedfile import SimpleUploadedFile
     from django.utils import timezone
 
-    from annotation import uploads
-    from annotation.journeys import importing
+    from annotation.background import uploads
+    from annotation.imports import example_import
 
     first, *lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
     repeated = [
@@ -107,12 +108,12 @@ def start_import(name: str, questions: int) -> str:
         uploads.keep(project=project, file=SimpleUploadedFile(*named), by=by, now=now)
         for named in (("questions.tsv", text), ("tables.zip", packed.getvalue()))
     ]
-    job = importing.start_import(
+    job = example_import.start_import(
         project=project,
         reader="wtq",
         questions=kept[0],
         tables=kept[1],
-        choices=importing.Choices(name),
+        choices=example_import.Choices(name),
         by=by,
         now=now,
     )
@@ -133,8 +134,9 @@ def label_file(folder: str, labels: int) -> dict[str, str]:
     """A file of so many labels, two on each item, and an open batch for it in a project of its own."""
     from django.utils import timezone
 
-    from annotation.journeys import assigning, importing, setting_up
+    from annotation.imports import example_import
     from annotation.models import Batch, Project
+    from annotation.workflow import batches, projects
     from tasks.contract import task_type
 
     now, mara = timezone.now(), _mara()
@@ -145,22 +147,22 @@ def label_file(folder: str, labels: int) -> dict[str, str]:
             f"nu-{number}\t{lines[number % len(lines)].partition(chr(9))[2]}" for number in range(labels // 2)
         )
         questions.write_text("\n".join([first, *repeated, ""]), encoding="utf-8")
-    project = Project.objects.filter(slug=LABELS).first() or setting_up.create_project(
+    project = Project.objects.filter(slug=LABELS).first() or projects.create_project(
         slug=LABELS, name="Labels", manager=mara, now=now
     )
-    source = importing.import_examples(
+    source = example_import.import_examples(
         project=project, reader="wtq", path=questions, tables=QUESTIONS.parent, now=now
     ).source
-    batch = assigning.plan_batch(
+    batch = batches.plan_batch(
         project=project,
         name=f"labels {Batch.objects.count()}",
         task=task_type("question_type"),
-        sample=assigning.Sample(sources=[source], size=labels // 2),
+        sample=batches.Sample(sources=[source], size=labels // 2),
         terms={"overlap": 2, "decide_at_close": True},
         by=mara,
         now=now,
     )
-    assigning.open_batch(batch=batch, by=mara, now=now)
+    batches.open_batch(batch=batch, by=mara, now=now)
     path = Path(folder) / f"{batch.public_id}.csv"
     said = "".join(
         f"nu-{number},{who},{('extraction', 'reasoning')[number % 2]}\n"
@@ -187,9 +189,9 @@ def start_release(project: str, name: str) -> str:
     """Have a worker make a release; its job's id."""
     from django.utils import timezone
 
-    from annotation.journeys import releasing
+    from annotation.releases import creation
 
-    release = releasing.start_release(
+    release = creation.start_release(
         project=_project(project), name=name, format="askew", by=_mara(), now=timezone.now()
     )
     return str(release.job.public_id) if release.job else ""
@@ -199,11 +201,11 @@ def manager(slug: str) -> dict[str, Any]:
     """Sign the manager in, who has a project of this name."""
     from django.utils import timezone
 
-    from annotation.journeys import setting_up
     from annotation.models import Project
+    from annotation.workflow import projects
 
     if not Project.objects.filter(slug=slug).exists():
-        setting_up.create_project(slug=slug, name=slug.capitalize(), manager=_mara(), now=timezone.now())
+        projects.create_project(slug=slug, name=slug.capitalize(), manager=_mara(), now=timezone.now())
     return _signed_in(_mara())
 
 
@@ -228,12 +230,11 @@ def previews() -> list[dict[str, Any]]:
 
 def released(project: str, name: str) -> dict[str, Any]:
     """A release that is ready: a digest over the names and bytes of all its files, and what verifying it says."""
-    from annotation.journeys import releasing
     from annotation.models import Release
-    from annotation.releases import release_files
+    from annotation.releases import creation, release_files
 
     release = Release.objects.get(project__slug=project, name=name, ready_at__isnull=False)
-    folder, whole = releasing.folder(release), hashlib.sha256()
+    folder, whole = creation.folder(release), hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             whole.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
@@ -301,9 +302,9 @@ def check(
     from django.db import connection, transaction
     from django.db.models import Count, F, Q
 
-    from annotation import doctor
+    from annotation.management import doctor
     from annotation.models import Annotation, Assignment, Batch, Draft, Item, Place
-    from annotation.work import accounting
+    from annotation.queue import workload
 
     with transaction.atomic():
         if connection.vendor == "postgresql":
@@ -364,7 +365,7 @@ def check(
             .count()
         )
         faults += [f"{twice} places carry more than one live assignment"] if twice else []
-        total = accounting.total(accounting.accounts(list(Batch.objects.filter(project__slug=BUSY))).values())
+        total = workload.total(workload.accounts(list(Batch.objects.filter(project__slug=BUSY))).values())
         if not total.balances or total.submitted != len(stored):
             faults.append(f"the accounts do not add up: {total}, and {len(stored)} responses are there")
         if deep:

@@ -20,11 +20,14 @@ from django.core.management import CommandError, call_command
 from django.db import connection, connections
 from django.utils import timezone
 
-from annotation import access, backing_up, uploads
-from annotation.evaluation import evaluating, evaluation_runs
-from annotation.journeys import annotating, releasing
+from annotation.access import authorization
+from annotation.background import uploads
+from annotation.management import backup
 from annotation.models import Annotation, Assignment, Job, LabelImport, Source
-from annotation.work import queue
+from annotation.queue import reservations
+from annotation.releases import creation
+from annotation.releases.model_evaluation import queries, runs
+from annotation.workflow import assignments
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both]
@@ -72,12 +75,12 @@ def elsewhere(tmp_path: Path) -> Any:
 def submit(world: World, batch: Any, who: str, label: str = "extraction") -> bool:
     """Take the next item and submit it; False when there is none."""
     person = world.people[who]
-    taken = queue.next_assignment(batch=batch, person=person, now=NOON)
+    taken = reservations.next_assignment(batch=batch, person=person, now=NOON)
     if taken is None:
         return False
-    assignment = access.assignment(access.Actor(person), taken.public_id)
+    assignment = authorization.assignment(authorization.Actor(person), taken.public_id)
     response = batch.task().envelope(batch.task().restore({"label": label}), assignment.plain_item)
-    annotating.submit(assignment=assignment, response=response, now=NOON + timedelta(seconds=9))
+    assignments.submit(assignment=assignment, response=response, now=NOON + timedelta(seconds=9))
     return True
 
 
@@ -169,7 +172,7 @@ def test_what_was_under_way_when_the_backup_was_made_is_no_inconsistency(
         (lambda folder: (folder / "media" / "uploads" / "a.txt").write_text("other"), "was changed after"),
         (lambda folder: (folder / "media" / "uploads" / "a.txt").unlink(), "is missing from the backup"),
         (lambda folder: (folder / "media" / "b.txt").write_text("b"), "is not in the manifest"),
-        (lambda folder: _flip(folder / backing_up.DATABASES[connection.vendor]), "was changed after"),
+        (lambda folder: _flip(folder / backup.DATABASES[connection.vendor]), "was changed after"),
         (lambda folder: _say(folder, migrations=["annotation.9999_later"]), "newer than this program"),
         (lambda folder: _say(folder, migrations=["annotation.0001_initial"]), "between two versions"),
         (lambda folder: _say(folder, engine="oracle"), "names"),
@@ -250,15 +253,15 @@ def test_a_backup_with_statistics_of_the_database_restores(
 @pytest.fixture
 def filled(world: World) -> dict[str, Path]:
     """A release, an evaluation of it, and a study file that waits: a file of each kind that the database names."""
-    release = releasing.make_release(
+    release = creation.make_release(
         project=world.project, name="v1", format="askew", by=world.rea, now=timezone.now()
     )
-    instances = evaluating.instances(evaluating.load(releasing.folder(release)))
+    instances = queries.instances(queries.load(creation.folder(release)))
     said = "".join(
         json.dumps({"source": one.source, "id": one.id, "answers": list(one.answers)}) + "\n"
         for one, _ in instances
     )
-    run = evaluation_runs.start(
+    run = runs.start(
         release=release,
         name="TAPEX",
         by=world.rea,
@@ -277,10 +280,10 @@ def filled(world: World) -> dict[str, Path]:
         heartbeat=timezone.now(),
     )
     media = Path(settings.MEDIA_ROOT)
-    judged, predictions = sorted(evaluation_runs.files(run))
+    judged, predictions = sorted(runs.files(run))
     return {
-        "data": releasing.folder(release) / "sources.jsonl",
-        "manifest": releasing.folder(release) / "manifest.json",
+        "data": creation.folder(release) / "sources.jsonl",
+        "manifest": creation.folder(release) / "manifest.json",
         "judged": media / judged,
         "predictions": media / predictions,
         "upload": Path(upload.file.path),
@@ -470,7 +473,7 @@ def test_a_backup_that_fails_half_way_leaves_nothing_that_looks_like_one(
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(backing_up, "_copy_media", full)
+    monkeypatch.setattr(backup, "_copy_media", full)
     with pytest.raises(OSError, match="No space left"):
         call_command("backup", tmp_path / "backup")
     assert list(tmp_path.glob("backup*")) == []
@@ -490,4 +493,4 @@ def test_a_folder_that_goes_while_it_is_looked_at_is_no_obstacle(
         return whole(folder)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    assert list(backing_up._files(tmp_path)) == ["releases/r1/manifest.json"]
+    assert list(backup._files(tmp_path)) == ["releases/r1/manifest.json"]

@@ -11,11 +11,11 @@ import pytest
 from django.db.models import F
 from django.test import Client
 
-from annotation import doctor
-from annotation.help import predicting
+from annotation.assistance import model_in_the_loop
+from annotation.management import doctor
 from annotation.models import Annotation, Assignment, Draft, Item, Job, Try
-from annotation.refusals import Refused
-from annotation.work import queue
+from annotation.platform.refusals import Refused
+from annotation.queue import reservations
 from tests.annotation.cast import NOON, World, envelope, make_world
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +71,7 @@ def test_a_lease_that_ran_out_by_a_clock_is_submitted_all_the_same_while_nobody_
     late = world.take(batch, "ada")
     assert late is not None
     Assignment.objects.update(leased_until=F("leased_until") - timedelta(hours=3))
-    queue.take_back_expired(batch=batch, now=NOON)
+    reservations.take_back_expired(batch=batch, now=NOON)
     assert world.answer(world.reload(late), {"label": "reasoning"}).revision == 1
     assert list(doctor.findings()) == []
 
@@ -103,6 +103,6 @@ def test_models_are_asked_again_at_once_after_the_clock_was_set_back(world: Worl
         heartbeat=NOON,
         made_at=NOON + timedelta(hours=5),
     )
-    assert predicting.look_after(now=NOON) == 1
-    assert predicting.look_after(now=NOON) == 0, "one is on its way"
+    assert model_in_the_loop.look_after(now=NOON) == 1
+    assert model_in_the_loop.look_after(now=NOON) == 0, "one is on its way"
     assert Job.objects.exclude(pk=before.pk).get().made_at == NOON

@@ -18,13 +18,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from annotation import backing_up, doctor, jobs, uploads
-from annotation.journeys import assigning, importing, releasing
+from annotation.background import jobs, uploads
+from annotation.background.staged_pages import APART
+from annotation.imports import example_import
+from annotation.management import backup, doctor
 from annotation.management.commands import worker
 from annotation.models import Event, Example, Job, Project, Release, Source, Upload
-from annotation.refusals import Refused
-from annotation.releases import benchmark_files, release_files
-from annotation.written_pages import APART
+from annotation.platform.refusals import Refused
+from annotation.releases import benchmark_files, creation, release_files
+from annotation.workflow import batches
 from tests.annotation.cast import NOON, World, make_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both]
@@ -167,11 +169,11 @@ def finished(world: World) -> None:
     batch = world.batch(overlap=1)
     for _ in range(4):
         world.label(batch, "ada", "extraction")
-    assigning.close_batch(batch=batch, by=world.mara, now=NOON)
+    batches.close_batch(batch=batch, by=world.mara, now=NOON)
 
 
 def planned(world: World, name: str) -> Release:
-    return releasing.plan_release(
+    return creation.plan_release(
         project=world.project, name=name, format="askew", by=world.rea, now=NOON, allow_simulated=False
     )
 
@@ -181,7 +183,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def leftovers(release: Release) -> list[Path]:
-    folder = releasing.folder(release)
+    folder = creation.folder(release)
     return list(folder.parent.glob(f"{folder.name}*.part*"))
 
 
@@ -192,7 +194,7 @@ class Killed(BaseException):
 def test_of_two_workers_at_one_release_none_takes_what_the_other_has_half_written(world: World) -> None:
     """The first was taken for lost, and was only slow: it goes on after the second began, and was killed."""
     finished(world)
-    reference = content(releasing.folder(releasing.write_release(planned(world, "by one"))))
+    reference = content(creation.folder(creation.write_release(planned(world, "by one"))))
     release = planned(world, "by two")
     begun: list[int] = []
 
@@ -203,32 +205,32 @@ def test_of_two_workers_at_one_release_none_takes_what_the_other_has_half_writte
         if not begun:
             begun.append(done)
             with pytest.raises(Killed):
-                releasing.write_release(Release.objects.get(pk=release.pk), progress=killed)
+                creation.write_release(Release.objects.get(pk=release.pk), progress=killed)
 
     with suppress(OSError):  # what it had begun was cleared away: it counts as lost anyhow
-        releasing.write_release(release, progress=slow)
-    kept = releasing.write_release(Release.objects.get(pk=release.pk))
+        creation.write_release(release, progress=slow)
+    kept = creation.write_release(Release.objects.get(pk=release.pk))
     assert kept.ready_at is not None
-    assert content(releasing.folder(kept)) == reference
-    release_files.verify(releasing.folder(kept))
+    assert content(creation.folder(kept)) == reference
+    release_files.verify(creation.folder(kept))
     assert leftovers(release) == []
 
 
 def test_of_two_workers_that_both_end_a_release_one_counts(world: World) -> None:
     finished(world)
-    reference = content(releasing.folder(releasing.write_release(planned(world, "by one"))))
+    reference = content(creation.folder(creation.write_release(planned(world, "by one"))))
     release = planned(world, "by two")
     ended: list[Release] = []
 
     def slow(done: int, total: int) -> None:
         if done == total and not ended:
-            ended.append(releasing.write_release(Release.objects.get(pk=release.pk)))
+            ended.append(creation.write_release(Release.objects.get(pk=release.pk)))
 
     with suppress(OSError):
-        releasing.write_release(release, progress=slow)
+        creation.write_release(release, progress=slow)
     kept = Release.objects.get(pk=release.pk)
     assert (ended[0].pk, ended[0].ready_at) == (kept.pk, kept.ready_at)
-    assert content(releasing.folder(kept)) == reference
+    assert content(creation.folder(kept)) == reference
     assert Event.objects.filter(thing="release", thing_id=release.pk).count() == 1
     assert leftovers(release) == []
 
@@ -245,9 +247,9 @@ def test_a_release_that_found_no_room_leaves_nothing_on_the_full_disk_and_can_be
     with monkeypatch.context() as patched:
         patched.setattr(benchmark_files, "write_derived", full)
         with pytest.raises(OSError, match="No space"):
-            releasing.write_release(release)
+            creation.write_release(release)
     assert leftovers(release) == []
-    assert releasing.write_release(release).ready_at is not None
+    assert creation.write_release(release).ready_at is not None
 
 
 def test_what_a_killed_attempt_wrote_of_a_release_is_cleared_away_by_the_next_and_in_no_backup(
@@ -255,12 +257,12 @@ def test_what_a_killed_attempt_wrote_of_a_release_is_cleared_away_by_the_next_an
 ) -> None:
     finished(world)
     release = planned(world, "first")
-    left = releasing.folder(release).with_name(f"{release.public_id}.k1lled.part")
+    left = creation.folder(release).with_name(f"{release.public_id}.k1lled.part")
     left.mkdir(parents=True)
     (left / "annotations.jsonl").write_text("half a li")
-    backing_up._copy_media(Path(settings.MEDIA_ROOT), tmp_path / "copy")
+    backup._copy_media(Path(settings.MEDIA_ROOT), tmp_path / "copy")
     assert not list(tmp_path.glob("copy/**/*.part"))
-    releasing.write_release(release)
+    creation.write_release(release)
     assert leftovers(release) == []
 
 
@@ -294,7 +296,7 @@ def test_an_import_whose_worker_was_killed_is_whole_at_the_second_attempt_and_le
     kept = [
         uploads.keep(project=world.project, file=file, by=world.mara, now=NOON) for file in (questions, table)
     ]
-    choices = asdict(importing.Choices(name="more"))
+    choices = asdict(example_import.Choices(name="more"))
     ids = {"reader": "wtq", "questions": kept[0].pk, "tables": kept[1].pk, "choices": choices}
     job = Job.objects.create(
         project=world.project,

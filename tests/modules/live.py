@@ -20,7 +20,7 @@ from typing import Any
 from django.db import transaction
 from django.test import Client, TestCase
 
-from annotation.work import lending
+from annotation.queue import resources
 from tests.annotation.cast import World, make_world
 
 PASSED_ON = ("Accept", "X-Lane", "HX-Request")
@@ -58,7 +58,7 @@ class LiveServer(HTTPServer):
         self.savepoint = transaction.savepoint()
         self.client = Client()
         self.world = make_world(self.folder)
-        lending.forget()
+        resources.forget()
         return self.ask(subject, name, values)
 
     def ask(self, subject: str, name: str, values: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ class Slow(AppConfig):
     name = "tests.operations"
 
     def ready(self) -> None:
-        from annotation import jobs
+        from annotation.background import jobs
 
         if "sleep" not in jobs.KINDS:
             jobs.kind("sleep")(sleep)

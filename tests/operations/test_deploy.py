@@ -20,7 +20,7 @@ import httpx
 import pytest
 from django.core.files.base import ContentFile
 
-from annotation import jobs
+from annotation.background import jobs
 from config import logs
 from predictor import configuration
 from tests.waiting import listens, wait_until

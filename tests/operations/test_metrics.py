@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
 
-from annotation import metrics
+from annotation.management import prometheus
 from annotation.management.commands.worker import _address
 from annotation.models import Assignment, Job
 from predictor import observing
@@ -121,7 +121,7 @@ def test_a_database_that_is_away_is_a_figure_too(
     def gone(self: Any) -> Any:
         raise DatabaseError("gone")
 
-    monkeypatch.setattr(metrics.InTheDatabase, "_work", gone)
+    monkeypatch.setattr(prometheus.InTheDatabase, "_work", gone)
 
     assert value(figures(), "askew_database_up") == 0
 
@@ -141,11 +141,11 @@ def test_nothing_says_who(world: World, shown: None) -> None:
 
 
 def test_questions_to_models_are_counted_by_how_they_ended(db: None) -> None:
-    metrics.listen()
-    metrics.listen()
-    assert observing.listeners.count(metrics.count_question) == 1
+    prometheus.listen()
+    prometheus.listen()
+    assert observing.listeners.count(prometheus.count_question) == 1
     one = 'askew_model_questions_total{model="tapex",outcome="late"}'
-    before = value(metrics.figures().decode(), one)
+    before = value(prometheus.figures().decode(), one)
     with hung_socket() as (url, _):
         model = Model(url, "tapex")
         request = PredictRequest(
@@ -155,7 +155,7 @@ def test_questions_to_models_are_counted_by_how_they_ended(db: None) -> None:
             model.predict(request, within=1)
         model.close()
 
-    assert value(metrics.figures().decode(), one) == before + 1
+    assert value(prometheus.figures().decode(), one) == before + 1
 
 
 def test_a_listener_that_fails_disturbs_no_question(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,9 @@ from django.urls import reverse, set_script_prefix
 from django.utils.functional import empty
 from drf_spectacular.settings import spectacular_settings
 
-from annotation.journeys import setting_up
+from annotation.accounts import sign_up
 from annotation.management.commands.worker import Hand
-from annotation.people import accounts
+from annotation.workflow import projects
 from tests.annotation.cast import NOON, World, make_world
 from tests.annotation.role_table import API, PAGES, SENT, make_things
 from tests.undone import undone
@@ -197,7 +197,7 @@ def test_no_script_and_no_style_sheet_names_an_address_of_its_own() -> None:
 
 def sign_in(client: Client, world: World) -> Any:
     type(world.ada).objects.filter(pk=world.ada.pk).update(email="ada@example.org")
-    setting_up.change_password(person=world.ada, password="a-long-passphrase", now=NOON)
+    projects.change_password(person=world.ada, password="a-long-passphrase", now=NOON)
     page = client.get("/sign-in/", secure=True)
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.content.decode())
     assert token
@@ -273,7 +273,7 @@ def test_a_mail_written_by_a_worker_has_the_whole_address_once(
     hand = Hand("default", 0.05)
 
     def write_and_stop() -> None:
-        accounts.send_reset.func(person.pk, f"{SITE}/")
+        sign_up.send_reset.func(person.pk, f"{SITE}/")
         hand.stop()
 
     monkeypatch.setattr(hand.worker, "run", write_and_stop)

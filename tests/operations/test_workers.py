@@ -15,7 +15,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from annotation import jobs
+from annotation.background import jobs
 from annotation.models import Job
 from tableqa.core.translation import unpack
 from tests.annotation.cast import NOON, World
@@ -29,7 +29,7 @@ import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from django.utils import timezone
-from annotation.journeys import setting_up
+from annotation.workflow import projects as setting_up
 from annotation.models import Person
 mara = Person.objects.create_person("Mara", "mara@example.org")
 setting_up.create_project(slug="films", name="Films", manager=mara, now=timezone.now())
@@ -37,7 +37,7 @@ setting_up.create_project(slug="films", name="Films", manager=mara, now=timezone
 ENQUEUE = """
 import sys, django; django.setup()
 from django.utils import timezone
-from annotation import jobs
+from annotation.background import jobs
 from annotation.models import Project
 many, seconds, again = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[-1])
 ids = {"seconds": seconds, "seconds_again": again}

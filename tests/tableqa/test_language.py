@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import words
+from annotation.platform import display_text
 from tableqa.agreement import coefficients, sample_size
 from tableqa.core import translation
 from tableqa.core.translation import Message, joined, pack, pack_all, unpack, unpack_object
@@ -21,7 +21,7 @@ from tasks.contract import decision_rules
 from tasks.metric_failure import task as metric_failure
 from tasks.question_type.task import QuestionType
 
-words.load_messages()
+display_text.load_messages()
 DECLARED = sorted(translation._templates)
 GERMAN = {
     careless_responding.TOO_FEW: "Noch nicht genug Daten: {items} Aufgaben, {needed} sind nötig.",

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.quality import agreement as of_batches
-from annotation.quality.agreement import Rated
+from annotation.quality import agreement_report as of_batches
+from annotation.quality.agreement_report import Rated
 from tableqa.agreement import cell_sets
 from tableqa.agreement import edits as agreement_edits
 from tableqa.agreement.coefficients import agreement, from_patterns, over_clusters

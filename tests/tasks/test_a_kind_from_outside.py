@@ -152,7 +152,7 @@ def manage(lab: Path, *arguments: str) -> str:
 
 PLAN = """
 from django.utils import timezone
-from annotation.journeys import assigning
+from annotation.workflow import batches as assigning
 from annotation.models import Project, Source
 from tasks.contract import task_type
 project = Project.objects.get()

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 from django.template.loader import get_template
 
-from annotation.views.tables import drawn
-from annotation.work import practising
+from annotation.queue import practice
+from annotation.web.views.tables import drawn
 from tableqa import Example
 from tasks.contract import (
     SHOWN,
@@ -172,7 +172,7 @@ def test_an_edit_replays_and_is_drawn(task: TaskType) -> None:
 @every_kind
 def test_a_kind_can_be_practised_and_what_is_expected_is_as_expected(task: TaskType) -> None:
     for variant in task.variants or [""]:
-        exercises = practising.exercises(task, variant)
+        exercises = practice.exercises(task, variant)
         assert len(exercises) >= 3, f"{task.key} {variant} has {len(exercises)} exercises"
         for exercise in exercises:
             assert exercise.why.strip()

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from annotation import reference
-from annotation.terms import TERMS
+from annotation.management import reference_pages
+from annotation.models.batch_options import TERMS
 from tasks.contract import TaskType, task_types
 from tasks.contract.decision_rules import RULES
 from tests.plugin import ROOT
 from tests.tasks.test_contract import every_kind
 
 FOLDER = ROOT / "docs" / "reference"
-PAGES = sorted({page for page, _ in reference.TABLES})
+PAGES = sorted({page for page, _ in reference_pages.TABLES})
 OF_TASK_TYPES = [
     page for page in PAGES if page not in ("batch-options.md", "commands.md", "release-format.md")
 ]
@@ -29,7 +29,7 @@ TABLE_KEYS = ROOT / "static" / "askew" / "grid-keys.js"
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_has_the_tables_that_the_task_types_make(page: str) -> None:
     text = (FOLDER / page).read_text("utf-8")
-    assert reference.generated(page, text) == text, f"{page} is out of date: run ./run manage reference"
+    assert reference_pages.generated(page, text) == text, f"{page} is out of date: run ./run manage reference"
 
 
 def test_a_task_type_of_another_package_is_not_in_the_reference(
@@ -37,17 +37,17 @@ def test_a_task_type_of_another_package_is_not_in_the_reference(
 ) -> None:
     task = next(iter(task_types().values()))
     elsewhere: Any = type("Elsewhere", (type(task),), {"key": "elsewhere", "folder": lambda self: tmp_path})()
-    monkeypatch.setattr(reference, "task_types", lambda: {**task_types(), "elsewhere": elsewhere})
+    monkeypatch.setattr(reference_pages, "task_types", lambda: {**task_types(), "elsewhere": elsewhere})
     for page in OF_TASK_TYPES:
-        assert "`elsewhere`" not in reference.generated(page, (FOLDER / page).read_text("utf-8"))
+        assert "`elsewhere`" not in reference_pages.generated(page, (FOLDER / page).read_text("utf-8"))
 
 
 def test_a_changed_task_type_changes_the_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for page in PAGES:
         (tmp_path / page).write_text((FOLDER / page).read_text("utf-8"), "utf-8")
-    assert reference.write(tmp_path) == []
-    monkeypatch.setattr(reference, "task_types", dict)
-    assert [path.name for path in reference.write(tmp_path)] == OF_TASK_TYPES
+    assert reference_pages.write(tmp_path) == []
+    monkeypatch.setattr(reference_pages, "task_types", dict)
+    assert [path.name for path in reference_pages.write(tmp_path)] == OF_TASK_TYPES
 
 
 def test_a_new_decision_rule_is_in_the_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_a_new_decision_rule_is_in_the_reference(monkeypatch: pytest.MonkeyPatch
     newer = replace(
         RULES["mean"], name="median", says="The median of all scores.", options={"least": {"default": 2}}
     )
-    monkeypatch.setattr(reference, "RULES", {**RULES, "median": newer})
+    monkeypatch.setattr(reference_pages, "RULES", {**RULES, "median": newer})
 
-    assert [path.name for path in reference.write(tmp_path)] == ["resolve-rules.md"]
+    assert [path.name for path in reference_pages.write(tmp_path)] == ["resolve-rules.md"]
 
     text = (tmp_path / "resolve-rules.md").read_text("utf-8")
     assert "| `median` | scales | The median of all scores. | `least` (`2`) |" in text
@@ -70,7 +70,7 @@ def test_a_changed_option_changes_its_page(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(TERMS["must_practise"], "help", "Annotators practise.")
     monkeypatch.setattr(TERMS["caps"], "changeable", "never")
 
-    assert [path.name for path in reference.write(tmp_path)] == ["batch-options.md"]
+    assert [path.name for path in reference_pages.write(tmp_path)] == ["batch-options.md"]
 
     text = (tmp_path / "batch-options.md").read_text("utf-8")
     assert "| Practice first | Annotators practise. | until the batch closes |" in text
@@ -88,7 +88,7 @@ def test_the_page_of_options_has_every_term_twice() -> None:
 
 def test_a_page_without_its_marker_is_refused() -> None:
     with pytest.raises(ValueError, match="marker"):
-        reference.generated("api.md", "# A page")
+        reference_pages.generated("api.md", "# A page")
 
 
 @every_kind

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError
 from annotation.models import Batch, Person, Project
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tableqa.readers.labels import DUPLICATES
 from tasks.contract import Invalid, UnknownTaskType
 

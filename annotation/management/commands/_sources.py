@@ -7,7 +7,7 @@ from django.core.management.base import OutputWrapper
 
 from annotation.management.commands._escaping import UsageError
 from annotation.models import Project, Source
-from annotation.studying.study import Study
+from annotation.study_file.schema import Study
 
 HELP = "name or id of a source; default: all sources"
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from annotation.management.commands._escaping import UsageError
-from annotation.work import metering, paying, reply_states
+from annotation.queue import metered_models, metering, reply_states
 from predictor.budget import Tally
 from predictor.chat import ChatModel, chat_model
 
@@ -34,7 +34,7 @@ def tally_of(name: str, options: Mapping[str, Any]) -> Tally:
     """The meter of a predictor with the price of its entry. Raises CommandError for a budget that cannot limit it."""
     entry = settings.PREDICTORS.get(name, {})
     price, limit = entry.get("price"), options["budget_usd"]
-    if limit is not None and price is None and paying.is_language_model(name):
+    if limit is not None and price is None and metered_models.is_language_model(name):
         raise UsageError(
             f"--budget-usd cannot limit {name}, because its entry in PREDICTORS has no price. "
             "Set the price, or use --budget-tokens."

@@ -4,7 +4,7 @@ from typing import Any
 
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Batch
-from annotation.quality import agreement
+from annotation.quality import agreement_report
 from tableqa.statistics.zero_width_intervals import interval_of
 
 
@@ -24,11 +24,13 @@ class Command(RefusingCommand):
         if options["batch"]:
             batches = [self.batch(project, options["batch"])]
         else:
-            batches = list(agreement.counted_batches(Batch.objects.filter(project=project)).order_by("pk"))
+            batches = list(
+                agreement_report.counted_batches(Batch.objects.filter(project=project)).order_by("pk")
+            )
         found = [
             {"batch": batch.name, **_with_honest_interval(figure.to_dict())}
             for batch in batches
-            for figure in agreement.of_batch(batch)
+            for figure in agreement_report.of_batch(batch)
         ]
         if options["json"]:
             self.stdout.write(json.dumps({"agreement": found}, indent=1))

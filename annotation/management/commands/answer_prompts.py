@@ -13,8 +13,8 @@ from annotation.management.commands._spending import (
     tally_of,
     tell_use,
 )
-from annotation.work import metering
-from annotation.work.asking_each import Asked, TooManyUnusable, each
+from annotation.queue import metering
+from annotation.queue.conversations import Asked, TooManyUnusable, each
 from predictor.chat import ChatError, ChatModel
 from tableqa.scoring.prompt_files import PromptError, read_predictions, read_prompts
 

@@ -1,11 +1,11 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
-from annotation.help import asking, model_accuracy
+from annotation.assistance import model_accuracy, model_queries
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
 from annotation.models import Example, Source
-from annotation.work import metering
+from annotation.queue import metering
 from tasks.contract import task_types
 
 
@@ -41,10 +41,10 @@ class Command(RefusingCommand):
             self._correctness(sources, options)
             return
         params = {name: options[name] for name in ("predictor", "purpose", "samples", "temperature", "limit")}
-        self._announce(asking.estimate(sources=sources, **params))
+        self._announce(model_queries.estimate(sources=sources, **params))
         if options["estimate"]:
             return
-        asked = asking.ask_model(sources=sources, progress=self._tell, **params)
+        asked = model_queries.ask_model(sources=sources, progress=self._tell, **params)
         self.stdout.write(f"{asked} examples asked.")
 
     def _correctness(self, sources: list[Source], options: dict[str, Any]) -> None:
@@ -71,6 +71,6 @@ class Command(RefusingCommand):
 
 def _purpose(text: str) -> str:
     """Compare with the task types once a value is given: --help does not have to import them."""
-    if text not in (purposes := [*asking.purposes(), model_accuracy.PURPOSE]):
+    if text not in (purposes := [*model_queries.purposes(), model_accuracy.PURPOSE]):
         raise ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, purposes))})")
     return text

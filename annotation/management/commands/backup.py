@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotation import backing_up
+from annotation.management import backup as management_backup
 from annotation.management.commands._escaping import BaseCommand, CommandError, ended_by
 
 
@@ -15,8 +15,8 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path, help="folder to create")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with ended_by(backing_up.Impossible):
-            made = backing_up.make(options["folder"], now=timezone.now())
+        with ended_by(management_backup.Impossible):
+            made = management_backup.make(options["folder"], now=timezone.now())
         size = sum(size for _, size in made.files.values())
         self.stdout.write(
             f"{options['folder']}: {len(made.files)} files, {size / 2**20:,.1f} MB, "
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         report_lacking(self, made, fails=True)
 
 
-def report_lacking(command: BaseCommand, backup: backing_up.Backup, *, fails: bool) -> None:
+def report_lacking(command: BaseCommand, backup: management_backup.Backup, *, fails: bool) -> None:
     """Print what the database names and the backup lacks. Raises CommandError if there is something and it `fails`."""
     if backup.named is None:
         command.stderr.write(

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation import jobs
+from annotation.background import jobs
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Job
 

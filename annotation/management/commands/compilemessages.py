@@ -3,8 +3,8 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation import mo_files
 from annotation.management.commands._escaping import BaseCommand, CommandError
+from annotation.platform import mo_files
 
 
 class Command(BaseCommand):

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.journeys import setting_up
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person
+from annotation.workflow import projects
 
 
 class Command(RefusingCommand):
@@ -25,8 +25,8 @@ class Command(RefusingCommand):
         if manager is None:
             # Without a terminal nobody can type a password; the account then waits for one (manage.py changepassword).
             password = _asked(email) if sys.stdin.isatty() else None
-            manager = setting_up.register(name=email.partition("@")[0], email=email, password=password)
-        project = setting_up.create_project(
+            manager = projects.register(name=email.partition("@")[0], email=email, password=password)
+        project = projects.create_project(
             slug=options["slug"],
             name=options["name"],
             manager=manager,

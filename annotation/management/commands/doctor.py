@@ -1,6 +1,6 @@
 from typing import Any
 
-from annotation import doctor
+from annotation.management import doctor
 from annotation.management.commands._escaping import BaseCommand, CommandError
 
 

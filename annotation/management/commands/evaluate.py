@@ -5,14 +5,21 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext
 
-from annotation.evaluation import evaluating
-from annotation.evaluation.evaluating import Keep
-from annotation.evaluation.evaluation_report import FORMATS, MOST_MODELS, Report, make_report, write, written
 from annotation.management.commands._escaping import BaseCommand, CommandError, UsageError, ended_by
 from annotation.management.commands._spending import add_spending_options, announce, tally_of, tell_use
+from annotation.queue import reply_states
+from annotation.queue.parallel_requests import Crew
+from annotation.releases.model_evaluation import queries
+from annotation.releases.model_evaluation.queries import Keep
+from annotation.releases.model_evaluation.report import (
+    FORMATS,
+    MOST_MODELS,
+    Report,
+    make_report,
+    write,
+    written,
+)
 from annotation.releases.release_files import Difference
-from annotation.work import reply_states
-from annotation.work.crew import Crew
 from predictor.tokenizing import read_tokenizer
 from tableqa.scoring.evaluation import MATCHES, SIDE_BY_SIDE, Judgement, Match
 from tableqa.scoring.model_comparisons import RULES
@@ -132,37 +139,35 @@ class Command(BaseCommand):
         keep: Keep | None,
         about: list[str],
     ) -> Report | None:
-        release = evaluating.load(options["release"], options["benchmark"])
+        release = queries.load(options["release"], options["benchmark"])
         known, chosen = release.raw.datasets, options["source"]
         if unknown := [name for name in chosen if name not in known]:
             raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(known)}.")
         tallies = {name: tally_of(name, options) for name, (_, asked) in models.items() if asked}
-        asks = {
-            name: evaluating.model_of(settings.PREDICTORS, name, tally) for name, tally in tallies.items()
-        }
+        asks = {name: queries.model_of(settings.PREDICTORS, name, tally) for name, tally in tallies.items()}
         for name in asks:
             file = models[name][0]
             predictions = release.predictions(file) if file.exists() else {}
-            estimate = evaluating.estimate(release, name, predictions, project=None, keep=keep, chosen=chosen)
+            estimate = queries.estimate(release, name, predictions, project=None, keep=keep, chosen=chosen)
             if estimate is not None:
                 announce(self, name, estimate)
         if options["estimate"]:
             return None
         for name, ask in asks.items():
-            file, crew = models[name][0], Crew(evaluating.at_once(name))
+            file, crew = models[name][0], Crew(queries.at_once(name))
             try:
-                evaluating.collect(
+                queries.collect(
                     release, ask, file, progress=self.show_progress, keep=keep, chosen=chosen, crew=crew
                 )
             finally:
                 tell_use(self, name, tallies[name])
         said = {name: release.predictions(file) for name, (file, _) in models.items()}
-        asked = evaluating.asked(release, keep, chosen=chosen)
+        asked = queries.asked(release, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]
         rules: tuple[Match, ...] = (options["match"],) if options["match"] else SIDE_BY_SIDE
         by_rule: dict[str, dict[str, Judgement]] = {
             rule: {
-                name: evaluating.judged(asked, predictions, leave_out_missing=leave_out, match=rule)
+                name: queries.judged(asked, predictions, leave_out_missing=leave_out, match=rule)
                 for name, predictions in said.items()
             }
             for rule in rules
@@ -176,7 +181,7 @@ class Command(BaseCommand):
         about += [
             f"{name}: replies without an answer count as wrong: {reply_states.in_words(states)}."
             for name in asks
-            if (states := evaluating.count_states(models[name][0]))
+            if (states := queries.count_states(models[name][0]))
         ]
         if left_out := max(one.left_out for one in judgements.values()):
             about.append(

@@ -7,7 +7,7 @@ from django.utils import timezone
 from annotation.management.commands._escaping import UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Item
-from annotation.work.explanations import explain
+from annotation.queue.explanations import explain
 
 
 class Command(RefusingCommand):

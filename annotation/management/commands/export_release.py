@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.management.commands._escaping import BaseCommand, UsageError, ended_by
-from annotation.releases import argilla, exporting
+from annotation.releases import argilla, tool_exports
 from annotation.releases.release_files import Difference, load
 
 
@@ -16,20 +16,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "out", type=Path, help="a new file; with --to label_studio or argilla a new folder"
         )
-        parser.add_argument("--to", required=True, choices=(*exporting.FORMS, "argilla"))
+        parser.add_argument("--to", required=True, choices=(*tool_exports.FORMS, "argilla"))
 
     def handle(self, *args: Any, **options: Any) -> None:
         out, form = options["out"], options["to"]
         if out.exists():
             raise UsageError(f"{out} already exists. Choose another name.")
         write = {
-            "csv": exporting.write_csv,
-            "xlsx": exporting.write_xlsx,
-            "label_studio": exporting.write_label_studio,
+            "csv": tool_exports.write_csv,
+            "xlsx": tool_exports.write_xlsx,
+            "label_studio": tool_exports.write_label_studio,
             "argilla": argilla.write_argilla,
         }[form]
         with ended_by(Difference):
             number = write(load(options["release"]), out)
         what = {"label_studio": "tasks", "argilla": "records"}.get(form, "responses")
-        losses = {**exporting.LOSES, "argilla": argilla.LOSES}
+        losses = {**tool_exports.LOSES, "argilla": argilla.LOSES}
         self.stdout.write(f"{number} {what} written to {out}. Not included: {losses[form]}.")

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.journeys import importing
+from annotation.imports import example_import
 from annotation.management.commands._refusing import RefusingCommand
-from annotation.refusals import Refused
+from annotation.platform.refusals import Refused
 from tableqa.readers import READERS
 from tableqa.readers.interface import Credit
 from tableqa.readers.rejections import Problem, is_rest, one_sentence
@@ -54,7 +54,7 @@ class Command(RefusingCommand):
                 self.stdout.write(f"\r{done} of {total}", ending="")
 
         try:
-            done = importing.import_examples(
+            done = example_import.import_examples(
                 project=self.project(options["project"]),
                 reader=options["reader"],
                 path=options["path"],
@@ -101,7 +101,7 @@ class Command(RefusingCommand):
             self.stdout.write(finding)
         if report.left_out:
             self.stdout.write(report.left_out)
-        if losses := importing.losses_of(done.source):
+        if losses := example_import.losses_of(done.source):
             self.stdout.write("Not imported:")
             for loss in losses:
                 self.stdout.write(f"  {loss}")

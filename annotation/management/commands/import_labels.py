@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.journeys import labelled_elsewhere
+from annotation.imports import label_import
 from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand, add_choices
 from tableqa.readers.labels import DUPLICATES, Columns
@@ -46,10 +46,10 @@ class Command(RefusingCommand):
             fields[column] = name
         columns = Columns(example=options["example"], annotator=options["annotator"], fields=fields)
         duplicates = options["duplicates"] or DUPLICATES[0]
-        choices = labelled_elsewhere.Choices(columns, duplicates, options["good_only"])
+        choices = label_import.Choices(columns, duplicates, options["good_only"])
         params = {"batch": batch, "path": options["path"], "choices": choices}
         if options["look"]:
-            checked = labelled_elsewhere.look(**params)
+            checked = label_import.look(**params)
             for problem in checked.problems:
                 self.stdout.write(str(one_sentence(problem)))
             if checked.problems and not options["good_only"]:
@@ -57,7 +57,7 @@ class Command(RefusingCommand):
                 raise CommandError(f"No labels were imported. Lines with errors: {checked.rejected}.")
         else:
             now, rest = timezone.now(), options["rest"]
-            checked = labelled_elsewhere.write(**params, by=None, now=now, rest=rest)
+            checked = label_import.write(**params, by=None, now=now, rest=rest)
         for note in filter(None, (checked.left_out, checked.read_as)):
             self.stdout.write(str(note))
         if checked.repeated:

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from annotation.imports import mapping_file, response_import
+from annotation.imports.response_preview import Preview
 from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand, add_choices
-from annotation.studying import yaml_file
-from annotation.studying.yaml_file import StudyError
-from annotation.transfer import mapping_file, responses
-from annotation.transfer.preview import Preview
+from annotation.study_file import yaml_file
+from annotation.study_file.yaml_file import StudyError
 from tableqa.readers.rejections import one_sentence
 from tableqa.readers.responses import TOOLS
 
@@ -43,7 +43,7 @@ class Command(RefusingCommand):
         arguments["rest"] = options["rest"]
         project = self.project(options["project"])
         is_dry = options["look"] or options["write_map"]
-        preview = (responses.look if is_dry else responses.write)(project=project, **arguments)
+        preview = (response_import.look if is_dry else response_import.write)(project=project, **arguments)
         self._show(preview)
         if options["write_map"]:
             with options["write_map"].open("x", encoding="utf-8") as file:

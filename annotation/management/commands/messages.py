@@ -3,7 +3,7 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation import catalogues
+from annotation.management import catalogues
 from annotation.management.commands._escaping import BaseCommand, CommandError
 
 

@@ -16,10 +16,10 @@ from annotation.management.commands._spending import (
     tally_of,
     tell_use,
 )
+from annotation.queue import metering
+from annotation.queue.conversations import Asked, TooManyUnusable, each
 from annotation.releases.rated_answers import rated_answers
 from annotation.releases.release_files import Difference
-from annotation.work import metering
-from annotation.work.asking_each import Asked, TooManyUnusable, each
 from predictor import bertscore, geval
 from predictor.chat import ChatError, ChatModel
 from tableqa.readers import READERS, ReaderError

@@ -6,8 +6,8 @@ from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from annotation import migration_state
-from annotation.database import limits
+from annotation.platform import migration_state
+from annotation.platform.database import limits
 
 WAIT = "400ms"
 """Lock timeout: below PostgreSQL's deadlock timeout of 1 s, so that the migration gives way and not a submission."""
@@ -16,7 +16,7 @@ PAUSE = 0.3
 BUSY = {"55P03", "40P01"}
 """PostgreSQL's codes for a lock timeout and for a deadlock."""
 IN_ORDER = ("item", "tally", "assignment", "place", "batch")
-"""The tables that every submission locks, in the order in which it does (annotation/work/queue.py)."""
+"""The tables that every submission locks, in the order in which it does (annotation/queue/reservations.py)."""
 
 
 def require_compatible_database() -> None:

@@ -3,9 +3,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.journeys import perturbing
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
+from annotation.workflow import perturbation_runs
 from tableqa.perturbations import PERTURBATIONS, SEEDS, Counts
 from tableqa.perturbations.question_selection import KINDS, RULES
 
@@ -43,10 +43,10 @@ class Command(RefusingCommand):
         sources = sources_named(project, options["source"], self.stderr) if options["source"] else []
         asked = {key: options[key] for key in ("kinds", "seeds", "select", "rules", "decided")}
         if options["dry_run"]:
-            counts = perturbing.dry_run(project=project, sources=sources, **asked)
+            counts = perturbation_runs.dry_run(project=project, sources=sources, **asked)
         else:
-            run = perturbing.plan_run(project=project, sources=sources, now=timezone.now(), **asked)
-            run = perturbing.perform(run, progress=self.show_progress)
+            run = perturbation_runs.plan_run(project=project, sources=sources, now=timezone.now(), **asked)
+            run = perturbation_runs.perform(run, progress=self.show_progress)
             counts = run.counts
         for line in table(counts):
             self.stdout.write(line)

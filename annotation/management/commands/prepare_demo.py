@@ -5,7 +5,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation import demo_world
+from annotation.management import demo_world
 from annotation.management.commands._escaping import BaseCommand, UsageError
 
 

@@ -10,7 +10,7 @@ from annotation.management.commands._escaping import CommandError, UsageError, e
 from annotation.management.commands._lengths import add_length_options, limit_of
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import HELP, sources_named
-from annotation.releases import examples_of
+from annotation.releases import original_examples
 from annotation.releases.release_files import Difference
 from tableqa.data.examples import Example
 from tableqa.data.tables import Table
@@ -140,10 +140,10 @@ class Command(RefusingCommand):
     def _all(self, options: Mapping[str, Any]) -> Iterable[tuple[str, Example]]:
         if options["project"]:
             project = self.project(options["project"])
-            return examples_of.of_sources(sources_named(project, options["source"], self.stderr))
+            return original_examples.of_sources(sources_named(project, options["source"], self.stderr))
         if options["release"] is not None:
-            return examples_of.of_release(options["release"])
-        found = examples_of.of_dataset(options["data"], options["reader"], options["tables"])
+            return original_examples.of_release(options["release"])
+        found = original_examples.of_dataset(options["data"], options["reader"], options["tables"])
         return ((options["name"] or name, example) for name, example in found)
 
     def _records(

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation import reference
+from annotation.management import reference_pages
 from annotation.management.commands._escaping import BaseCommand
 
 
@@ -14,7 +14,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, **options: Any) -> None:
-        changed = reference.write(settings.BASE_DIR / "docs" / "reference")
+        changed = reference_pages.write(settings.BASE_DIR / "docs" / "reference")
         for path in changed:
             self.stdout.write(f"{path.relative_to(settings.BASE_DIR)}: written")
         if not changed:

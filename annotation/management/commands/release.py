@@ -5,16 +5,15 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.journeys import releasing
 from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Person, Release
-from annotation.releases import hub_upload
+from annotation.releases import creation, hub_upload
 from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
 from annotation.releases.manifest import Manifest
 from annotation.releases.raw_records import PURPOSES
 from annotation.releases.release_files import FORMATS
-from annotation.studying import missing
+from annotation.study_file import release_gaps
 
 
 class Command(RefusingCommand):
@@ -83,7 +82,7 @@ class Command(RefusingCommand):
         given = {"name": options["name"], "format": formats, "out": options["out"]}
         if wanted := [f"--{name}" for name, value in given.items() if value is None]:
             raise UsageError(f"Add {', '.join(wanted)}. Only a dry run works without.")
-        release = releasing.make_release(
+        release = creation.make_release(
             project=project,
             name=options["name"],
             format=formats,
@@ -122,7 +121,7 @@ class Command(RefusingCommand):
 
     def push(self, release: Release, repository: str, *, really: bool) -> None:
         """Upload a release to the Hub, or list what an upload would send."""
-        folder = releasing.folder(release)
+        folder = creation.folder(release)
         people = Person.objects.filter(memberships__project=release.project).values_list("name", "email")
         personal = {text for person in people for text in person if text}
         files = hub_upload.files_to_upload(folder, repository, personal)
@@ -138,7 +137,7 @@ class Command(RefusingCommand):
         self.stdout.write("The dataset is private. Check it, then make it public in its settings.")
 
     def dry_run(self, slug: str) -> None:
-        found = missing.missing(self.project(slug))
+        found = release_gaps.missing(self.project(slug))
         for one in found:
             self.stdout.write(f"Missing from a release now: {one}")
         if found:

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation import backing_up
+from annotation.management import backup
 from annotation.management.commands._escaping import BaseCommand, ended_by
 from annotation.management.commands.backup import report_lacking
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with ended_by(backing_up.Impossible):
-            found = (backing_up.read if options["check"] else backing_up.restore)(options["folder"])
+        with ended_by(backup.Impossible):
+            found = (backup.read if options["check"] else backup.restore)(options["folder"])
         checked = "complete" if found.named is not None else "as it was made"
         done = checked if options["check"] else "restored"
         self.stdout.write(

@@ -5,10 +5,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import immutable
-from annotation.journeys import restoring, setting_up
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.models import Event, Membership, Person
+from annotation.platform import immutable_rows
+from annotation.releases import restoration
+from annotation.workflow import projects
 
 
 class Command(RefusingCommand):
@@ -28,12 +29,12 @@ class Command(RefusingCommand):
             manager = Person.objects.filter(email=email).first()
             is_new = manager is None
             if manager is None:
-                manager = setting_up.register(name=email.partition("@")[0], email=email, password=None)
-            project = setting_up.create_project(manager=manager, now=now, **names)
+                manager = projects.register(name=email.partition("@")[0], email=email, password=None)
+            project = projects.create_project(manager=manager, now=now, **names)
         try:
-            restored = restoring.restore(project=project, folder=options["release"], by=manager, now=now)
+            restored = restoration.restore(project=project, folder=options["release"], by=manager, now=now)
         except BaseException:
-            with immutable.writable():
+            with immutable_rows.writable():
                 for model in (Event, Membership):
                     model.objects.filter(project=project).delete()
                 project.delete()
@@ -53,5 +54,5 @@ class Command(RefusingCommand):
                 f"{restored.without_batch} examples are in no batch: an older release does not name their items."
             )
         self.stdout.write("Not restored, because a release does not contain it:")
-        for loss in restoring.LOSSES:
+        for loss in restoration.LOSSES:
             self.stdout.write(f"  {loss}")

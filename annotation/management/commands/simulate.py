@@ -4,9 +4,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotation import simulating
-from annotation.journeys import adjudicating
+from annotation.management import simulation
 from annotation.management.commands._refusing import RefusingCommand
+from annotation.workflow import adjudication
 
 
 class Command(RefusingCommand):
@@ -27,7 +27,7 @@ class Command(RefusingCommand):
 
         batch = self.batch(self.project(options["project"]), options["batch"])
         try:
-            counts = simulating.simulate(
+            counts = simulation.simulate(
                 batch=batch,
                 annotators=options["annotators"],
                 seed=options["seed"],
@@ -40,10 +40,10 @@ class Command(RefusingCommand):
         except httpx.HTTPError as error:
             raise CommandError(f"The server cannot be reached: {error}") from None
         # Simulated people take nothing back, so nobody has to wait for the time in which they could.
-        resolved = adjudicating.resolve_batch(batch=batch, now=timezone.now())
+        resolved = adjudication.resolve_batch(batch=batch, now=timezone.now())
         for name, done in counts.items():
             self.stdout.write(f"{name}: {done['submitted']} submitted, {done['skipped']} skipped")
-        waiting = adjudicating.waiting(batch).count()
+        waiting = adjudication.waiting(batch).count()
         self.stdout.write(f"{resolved} items resolved, {waiting} in adjudication.")
 
 

@@ -9,17 +9,25 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.journeys import setting_up
+from annotation.access.roles import Permission, Role, permissions
 from annotation.management.commands._escaping import CommandError, UsageError
 from annotation.management.commands._refusing import RefusingCommand
 from annotation.management.commands._sources import files_of_study
 from annotation.models import Person, Project
-from annotation.refusals import Refused
-from annotation.roles import Permission, Role, permissions
-from annotation.studying import applying, missing, standing, words, writing
-from annotation.studying.planning import Change, Plan
-from annotation.studying.study import Study, parse
-from annotation.studying.yaml_file import StudyError
+from annotation.platform.refusals import Refused
+from annotation.study_file import (
+    apply as study_file_apply,
+)
+from annotation.study_file import (
+    current_state,
+    plan_text,
+    project_export,
+    release_gaps,
+)
+from annotation.study_file.plan import Change, Plan
+from annotation.study_file.schema import Study, parse
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import projects
 
 
 class Command(RefusingCommand):
@@ -62,7 +70,7 @@ class Command(RefusingCommand):
 
     def run(self, **options: Any) -> None:
         if options["action"] == "schema":
-            self.stdout.write(writing.published_schema(), ending="")
+            self.stdout.write(project_export.published_schema(), ending="")
         else:
             getattr(self, options["action"])(options)
 
@@ -76,15 +84,15 @@ class Command(RefusingCommand):
         said = self.read(options["file"])
         project = self.there(said, options)
         files = files_of_study(said, options["source"])
-        looked = applying.look(said, folder=_folder(options["file"]), files=files)
-        plan = applying.planned(said, project, now=timezone.now(), looked=looked)
+        looked = study_file_apply.look(said, folder=_folder(options["file"]), files=files)
+        plan = study_file_apply.planned(said, project, now=timezone.now(), looked=looked)
         if options["json"]:
-            self.stdout.write(json.dumps(writing.plan_as_json(plan), ensure_ascii=False, indent=1))
+            self.stdout.write(json.dumps(project_export.plan_as_json(plan), ensure_ascii=False, indent=1))
         else:
-            effects = {} if project is None or plan.cannot else applying.effects(plan, project)
-            for line in words.lines(plan, effects):
+            effects = {} if project is None or plan.cannot else study_file_apply.effects(plan, project)
+            for line in plan_text.lines(plan, effects):
                 self.stdout.write(line)
-            for one in missing.missing(project) if project is not None else ():
+            for one in release_gaps.missing(project) if project is not None else ():
                 self.stdout.write(f"Missing from a release now: {one}")
         self.refuse(plan)
 
@@ -102,7 +110,7 @@ class Command(RefusingCommand):
         files = files_of_study(said, options["source"])
         by, made = self.manager(said, project, options["manager"])
         try:
-            applied = applying.apply(
+            applied = study_file_apply.apply(
                 said,
                 project=project,
                 by=by,
@@ -135,20 +143,20 @@ class Command(RefusingCommand):
                 "file and apply it again to continue."
             )
         for change in applied.waits:
-            self.stdout.write(words.line(change))
+            self.stdout.write(plan_text.line(change))
         if not applied.done:
             said_nothing = "Nothing to do: the project matches the file."
-            self.stdout.write(words.NOTHING_YET if applied.waits else said_nothing)
+            self.stdout.write(plan_text.NOTHING_YET if applied.waits else said_nothing)
 
     def tell(self, change: Change) -> None:
-        self.stdout.write(words.line(change))
+        self.stdout.write(plan_text.line(change))
 
     def export(self, options: dict[str, Any]) -> None:
         slug = options["project"]
         if slug is None:
             raise UsageError("Name the project: --project SLUG")
-        here = standing.of_project(self.project(slug), now=timezone.now(), derived=False, left=False)
-        text = writing.written(here, people=not options["without_people"])
+        here = current_state.of_project(self.project(slug), now=timezone.now(), derived=False, left=False)
+        text = project_export.written(here, people=not options["without_people"])
         if options["file"] == "-":
             self.stdout.write(text, ending="")
         else:
@@ -193,7 +201,7 @@ class Command(RefusingCommand):
             return found, False
         named = (one.name for one in said.people if Role.MANAGER.value in one.roles)
         name = next(named, email.partition("@")[0])
-        return setting_up.register(name=name, email=email.lower(), password=None), True
+        return projects.register(name=name, email=email.lower(), password=None), True
 
 
 def _folder(name: str) -> Path:

@@ -15,17 +15,18 @@ from django.utils.crypto import get_random_string
 from django_tasks_db.management.commands.db_worker import Worker
 from prometheus_client import start_http_server
 
-from annotation import jobs, metrics, written_pages
-from annotation.database import limits
+from annotation.assistance import model_in_the_loop, model_queries, proposals
+from annotation.background import jobs, staged_pages
 from annotation.explorer import index
-from annotation.help import asking, predicting, proposing
-from annotation.journeys import adjudicating
+from annotation.management import prometheus
 from annotation.management.commands._escaping import BaseCommand
 from annotation.management.commands.migrate import require_compatible_database
+from annotation.platform.database import limits
+from annotation.workflow import adjudication
 
 log = logging.getLogger(__name__)
 
-KNOWN = (adjudicating, asking, index, predicting, proposing)
+KNOWN = (adjudication, model_queries, index, model_in_the_loop, proposals)
 """Loaded here for the kinds of jobs that they register and no page does."""
 EVERY = 2.0
 """Seconds between checks for items to resolve and for jobs of lost workers."""
@@ -85,7 +86,7 @@ def _address(said: str) -> tuple[str, int]:
 
 def _show_figures(host: str, port: int) -> None:
     """What this process counts: questions to models. What is in the database, the web processes tell."""
-    metrics.listen()
+    prometheus.listen()
     start_http_server(port, host)
 
 
@@ -157,12 +158,12 @@ def _keep_house(stop: threading.Event) -> None:
         tasks: list[Callable[[], object]] = [
             lambda: jobs.keep_alive(now=jobs.clock()),
             lambda: jobs.reap(now=jobs.clock()),
-            lambda: adjudicating.resolve_due(now=timezone.now()),
-            lambda: predicting.look_after(now=timezone.now()),
-            written_pages.clear_abandoned,
+            lambda: adjudication.resolve_due(now=timezone.now()),
+            lambda: model_in_the_loop.look_after(now=timezone.now()),
+            staged_pages.clear_abandoned,
         ]
         if time.monotonic() >= look:
-            tasks.append(lambda: adjudicating.look_after_open(now=timezone.now()))
+            tasks.append(lambda: adjudication.look_after_open(now=timezone.now()))
             look = time.monotonic() + LOOK
         for task in tasks:
             try:

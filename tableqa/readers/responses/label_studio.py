@@ -6,8 +6,8 @@ scales and numbers, and whether a control takes several choices.
 Predictions are read as responses of models. The meta of the example keeps them, too, as with the reader `label_studio`. The
 quick export of Label Studio has only their numbers; an export snapshot (`only_id: false`) has them whole.
 
-Askew's own export for Label Studio (`annotation.releases.exporting`) has the whole response with pseudonym, id and time in
-the control `askew`; such annotations are read from there. The meta of its tasks names licence, citation and URL.
+Askew's own export for Label Studio (`annotation.releases.tool_exports`) has the whole response with pseudonym, id and time
+in the control `askew`; such annotations are read from there. The meta of its tasks names licence, citation and URL.
 """
 
 import math

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.journeys import adjudicating, annotating, assigning
 from annotation.models import Batch, Decision, Item, SentBack
+from annotation.workflow import adjudication, assignments, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -22,7 +22,7 @@ def labels(world: World, client: Client, items: int, another: bool = False, **te
     batch = labelled(world, items, **terms)
     if another:
         labelled(world, 1, name="Another batch")
-    return opened(client, world, adjudicating.waiting(batch)[0])
+    return opened(client, world, adjudication.waiting(batch)[0])
 
 
 def labelled(world: World, items: int, **terms: Any) -> Batch:
@@ -30,7 +30,7 @@ def labelled(world: World, items: int, **terms: Any) -> Batch:
     for _ in range(items):
         for who, label in (("ada", "extraction"), ("bo", "reasoning"), ("cy", "neither")):
             world.label(batch, who, label)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
     return batch
 
 
@@ -38,7 +38,7 @@ def edits(world: World, client: Client, rows: int = 3, is_closed: bool = False) 
     """Two people changed the table, one calls the question unanswerable."""
     item = edited(world, rows)
     if is_closed:
-        assigning.close_batch(batch=item.batch, by=world.mara, now=LATER)
+        batches.close_batch(batch=item.batch, by=world.mara, now=LATER)
     return opened(client, world, item)
 
 
@@ -52,8 +52,8 @@ def edited(world: World, rows: int = 3) -> Item:
         operation = {"op": "set_cell", "row": "r1", "column": "c1", "at": [1, 1], "old": "1901", "new": new}
         edit = {"unanswerable": False, "operations": [operation], "answers": [new]}
         world.answer(assignment, edit if new else {"unanswerable": True})
-    adjudicating.resolve_batch(batch=batch, now=LATER)
-    return adjudicating.waiting(batch).get()
+    adjudication.resolve_batch(batch=batch, now=LATER)
+    return adjudication.waiting(batch).get()
 
 
 def sample(world: World, client: Client, kind: str) -> str:
@@ -72,7 +72,7 @@ def opened(client: Client, world: World, item: Item) -> str:
 def queue(world: World, client: Client) -> list[str]:
     """The items that wait, batch by batch, by their public ids."""
     return [
-        str(item.public_id) for batch in Batch.objects.order_by("pk") for item in adjudicating.waiting(batch)
+        str(item.public_id) for batch in Batch.objects.order_by("pk") for item in adjudication.waiting(batch)
     ]
 
 
@@ -98,14 +98,14 @@ def sent_back(world: World, client: Client) -> list[str]:
 
 def letters(world: World, client: Client, item: str) -> dict[str, str]:
     """The letter of each label of an item."""
-    candidates = adjudicating.candidates(Item.objects.get(public_id=item))
+    candidates = adjudication.candidates(Item.objects.get(public_id=item))
     return {str(each.response.label): each.letter for each in candidates}
 
 
 def author_continues(world: World, client: Client) -> None:
     """Save a draft as the author of the only response that was sent back."""
     sent = SentBack.objects.select_related("assignment__draft").get()
-    annotating.save_draft(
+    assignments.save_draft(
         assignment=sent.assignment,
         response={"data": {"label": "neither"}},
         revision=sent.assignment.draft.revision,
@@ -116,12 +116,12 @@ def author_continues(world: World, client: Client) -> None:
 def another_decides(world: World, client: Client, item: str, choose: str) -> None:
     """Decide as Rea."""
     row = Item.objects.get(public_id=item)
-    adjudicating.decide(item=row, by=world.rea, choose=[choose], now=LATER)
+    adjudication.decide(item=row, by=world.rea, choose=[choose], now=LATER)
 
 
 def response_changes(world: World, client: Client, item: str, choose: str) -> None:
     """Ada's response goes back to her, and she calls the question unanswerable."""
     row = Item.objects.get(public_id=item)
-    adjudicating.send_back(item=row, by=world.rea, choose=choose, note="Look again.", now=LATER)
+    adjudication.send_back(item=row, by=world.rea, choose=choose, note="Look again.", now=LATER)
     world.label(row.batch, "ada", "unanswerable")
-    adjudicating.resolve_batch(batch=row.batch, now=LATER)
+    adjudication.resolve_batch(batch=row.batch, now=LATER)

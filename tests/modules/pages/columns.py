@@ -8,7 +8,7 @@ from typing import Any
 from django.test import Client
 
 from annotation.models import Annotation, Batch
-from annotation.quality import reporting
+from annotation.quality import task_report
 from tableqa import Example, Table
 from tableqa.readers.wtq import READER
 from tests.annotation.cast import World
@@ -113,7 +113,7 @@ def unmet(world: World, client: Client) -> list[Any]:
 
 def report(world: World, client: Client) -> dict[str, Any]:
     """The rows of the only report on the only batch, by their first column."""
-    [table] = reporting.reports(Batch.objects.get())
+    [table] = task_report.reports(Batch.objects.get())
     return {str(row[0]): [*row[1:]] for row in table.rows}
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.test import Client
 
-from annotation.journeys import assigning, defining
 from annotation.models import Annotation, Batch, Gold
-from annotation.studying import definitions
+from annotation.study_file import type_definitions
+from annotation.workflow import batches, task_types
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -62,7 +62,7 @@ def over_answers(world: World, client: Client, field: dict[str, Any]) -> str:
 
 def best_worst(world: World, client: Client) -> str:
     """The shipped definition with best and worst, and a ranking."""
-    shipped = dict(definitions.shipped()["best_worst"])
+    shipped = dict(type_definitions.shipped()["best_worst"])
     order = {"name": "order", "type": "rank", "options": ["a", "b"], "optional": True}
     return opened(client, world, batch_of(world, {**shipped, "fields": [*shipped["fields"], order]}))
 
@@ -118,20 +118,20 @@ def earlier_work(world: World, client: Client) -> str:
 
 
 def batch_of(world: World, definition: dict[str, Any], size: int = 2) -> Batch:
-    batch = assigning.plan_batch(
+    batch = batches.plan_batch(
         project=world.project,
         task=define(world, definition).task(),
         name="Complexity",
-        sample=assigning.Sample(sources=[world.source], size=size),
+        sample=batches.Sample(sources=[world.source], size=size),
         by=world.mara,
         now=NOON,
     )
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     return batch
 
 
 def define(world: World, data: dict[str, Any]) -> Any:
-    return defining.define(project=world.project, name="complexity", data=data, by=world.mara, now=NOON)
+    return task_types.define(project=world.project, name="complexity", data=data, by=world.mara, now=NOON)
 
 
 def opened(client: Client, world: World, batch: Batch) -> str:

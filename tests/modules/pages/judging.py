@@ -7,9 +7,9 @@ from typing import Any
 
 from django.test import Client
 
-from annotation.journeys import adjudicating, assigning
 from annotation.models import Annotation, Assignment, Batch, ModelAnswer, Source
 from annotation.models import Example as StoredExample
+from annotation.workflow import adjudication, batches
 from tableqa import Example, Table
 from tests.annotation.cast import NOON, World
 
@@ -72,12 +72,12 @@ def standing(world: World, client: Client) -> list[Any]:
 def decide(world: World, client: Client) -> None:
     """Decide every item that is complete."""
     for batch in Batch.objects.order_by("pk"):
-        adjudicating.resolve_batch(batch=batch, now=LATER)
+        adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def close(world: World, client: Client) -> None:
     for batch in Batch.objects.all():
-        assigning.close_batch(batch=batch, by=world.mara, now=LATER)
+        batches.close_batch(batch=batch, by=world.mara, now=LATER)
 
 
 def reopen(world: World, client: Client) -> None:
@@ -131,7 +131,7 @@ def change(world: World, who: str, year: str, overlap: int = 2) -> None:
     operation = {"op": "set_cell", "row": "r0", "column": "c1", "at": [0, 1], "old": "1995", "new": year}
     edit = {"unanswerable": False, "operations": [operation], "answers": [year], "reason": ""}
     world.answer(assignment, edit)
-    adjudicating.resolve_batch(batch=batch, now=LATER)
+    adjudication.resolve_batch(batch=batch, now=LATER)
 
 
 def pair_of(world: World) -> Batch:

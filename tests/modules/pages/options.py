@@ -7,9 +7,9 @@ from typing import Any
 
 from django.test import Client
 
-from annotation.journeys import assigning, defining
 from annotation.models import Annotation, Assignment, Batch, Draft
-from annotation.studying import definitions
+from annotation.study_file import type_definitions
+from annotation.workflow import batches, task_types
 from tableqa import Example, Table
 from tasks.contract import Invalid, Item
 from tasks.shared.defined_types import DefinedTask
@@ -43,13 +43,13 @@ KINDS: dict[str, dict[str, Any]] = {"question_type": {}, "question_paraphrase": 
 
 def names(world: World, client: Client) -> list[str]:
     """The definitions: those that come with Askew, but for one whose fields are cells and text, and those of this file."""
-    has_cells = [name for name in definitions.shipped() if "cells" in str(definition(name)["fields"])]
+    has_cells = [name for name in type_definitions.shipped() if "cells" in str(definition(name)["fields"])]
     assert has_cells == ["question_answering"]
-    return [name for name in [*definitions.shipped(), *BY_NAME] if name not in has_cells]
+    return [name for name in [*type_definitions.shipped(), *BY_NAME] if name not in has_cells]
 
 
 def definition(name: str) -> dict[str, Any]:
-    shipped = definitions.shipped()
+    shipped = type_definitions.shipped()
     if name in shipped:
         return dict(shipped[name])
     fields = BY_NAME[name]
@@ -60,21 +60,21 @@ def definition(name: str) -> dict[str, Any]:
 
 def batch(world: World, client: Client, name: str) -> str:
     """Ada's first item of a batch with one item for each option of the definition."""
-    data = defining.define(
+    data = task_types.define(
         project=world.project, name="typed", data=definition(name), by=world.mara, now=NOON
     )
     task = data.task()
     examples = [example(number, name) for number in range(len(responses_to(task, Item(example(0, name)))))]
     source = world.import_written(*examples)
-    batch = assigning.plan_batch(
+    batch = batches.plan_batch(
         project=world.project,
         task=task,
         name="Typed",
-        sample=assigning.Sample(sources=[source]),
+        sample=batches.Sample(sources=[source]),
         by=world.mara,
         now=NOON,
     )
-    assigning.open_batch(batch=batch, by=world.mara, now=NOON)
+    batches.open_batch(batch=batch, by=world.mara, now=NOON)
     client.force_login(world.ada)
     return f"/batches/{batch.public_id}/annotate/"
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.test import Client
 
 from annotation.models import Assignment, Batch
-from annotation.work import queue
+from annotation.queue import reservations
 from tableqa.readers.wtq import READER
 from tests.annotation.cast import NOON, World, envelope
 
@@ -39,7 +39,7 @@ def without_help(world: World, client: Client) -> str:
     client.force_login(world.ada)
     seen: list[str] = []
     while (
-        assignment := queue.next_assignment(batch=batch, person=world.ada, holding=seen, now=NOON)
+        assignment := reservations.next_assignment(batch=batch, person=world.ada, holding=seen, now=NOON)
     ) is not None:
         seen.append(assignment.public_id)
         page = client.get(f"/batches/{batch.public_id}/annotate/?assignment={assignment.public_id}")

@@ -1,0 +1,1 @@
+"""Who may load, see and change what, and the audit log of what they did."""

@@ -1,0 +1,415 @@
+"""Loading is authorising: everything that a request touches is loaded here, for somebody, or it is a 404.
+
+Not permitted and not existing look the same from outside. A token sees its own project only, and
+may do no more than its scopes and its person's roles both allow.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.access.roles import Permission, permissions
+from annotation.models import (
+    Annotation,
+    ApiToken,
+    Assignment,
+    Batch,
+    Example,
+    Invitation,
+    Item,
+    ItemAction,
+    Job,
+    Membership,
+    Person,
+    Project,
+    Release,
+    Source,
+    Tally,
+    Upload,
+)
+from annotation.models.sources import EXAMPLES_SELDOM
+from annotation.models.work import AssignmentQuerySet
+from annotation.platform.prepared_statements import Select, number, text
+from annotation.platform.refusals import Refused
+
+NOT_HERE = gettext_noop("This page is not available to you.")
+BEING_RESTORED = gettext_noop("A release is being restored into this project. It opens when that is done.")
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who asks: a signed-in person, or a token that acts in a person's name within one project."""
+
+    person: Person
+    token: ApiToken | None = None
+    loaded: Assignment | None = None
+    """The person's assignment that came with them (`annotation.access.session_user`)."""
+
+
+def actor(request: HttpRequest | Any) -> Actor:
+    """The actor of an authenticated request (page or API)."""
+    token = getattr(request, "auth", None)
+    person = request.user
+    assert isinstance(person, Person), "views that reach here ask for a signed-in person"  # nosec
+    if isinstance(token, ApiToken):
+        return Actor(person, token)
+    return Actor(person, loaded=getattr(request, "assignment", None))
+
+
+def may(actor: Actor, project: Project, *, hidden: bool = False) -> frozenset[Permission]:
+    """Everything the actor may do in the project; raises Http404 for somebody who does not belong there.
+
+    hidden: also while a release is being restored into it, which is 404 otherwise.
+    """
+    roles = (
+        Membership.objects.filter(project=project, person=actor.person, removed_at__isnull=True)
+        .values_list("roles", flat=True)
+        .first()
+    )
+    granted = _granted(actor, project, roles)
+    if project.restoring_at is not None and not hidden:
+        raise Http404(BEING_RESTORED)
+    return granted
+
+
+def rights(actor: Actor, projects: Sequence[Project]) -> dict[int, frozenset[Permission]]:
+    """`may` for several projects (by key), which the actor belongs to, in one query."""
+    mine = Membership.objects.filter(person=actor.person, project__in=projects, removed_at__isnull=True)
+    roles = dict(mine.values_list("project_id", "roles"))
+    return {project.pk: _granted(actor, project, roles.get(project.pk)) for project in projects}
+
+
+def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) -> None:
+    """For what is the actor's own: who annotates there no more is told so, for the thing itself is no secret to them.
+
+    Raises Refused (no_member); Http404 for a token that may not annotate there.
+    """
+    if actor.token is None and Permission.ANNOTATE not in permissions(roles or []):
+        raise no_member(left=roles is None)
+    if Permission.ANNOTATE not in _granted(actor, project, roles):
+        raise Http404(NOT_HERE)
+
+
+def no_member(*, left: bool = True) -> Refused:
+    """What somebody is told who annotated in a project and does so no more."""
+    said = (
+        gettext("You are no longer a member of this project.")
+        if left
+        else gettext("You are no longer an annotator in this project.")
+    )
+    return Refused(
+        "no_member", said + " " + gettext("Your saved work is kept. Ask a manager if you need access.")
+    )
+
+
+def worked_in(actor: Actor, public_id: str) -> bool:
+    """Whether the person had items of the batch at this address: then it is no secret to them that there is one."""
+    if actor.token is not None or "\0" in public_id:
+        return False
+    return Assignment.objects.filter(batch__public_id=public_id, person=actor.person).exists()
+
+
+def _granted(actor: Actor, project: Project, roles: list[str] | None) -> frozenset[Permission]:
+    """`may` with the person's roles at hand, None for somebody who is no member."""
+    if actor.token is not None and actor.token.project_id != project.pk:
+        raise Http404(NOT_HERE)
+    if roles is None and not actor.person.is_administrator:
+        raise Http404(NOT_HERE)
+    granted = permissions(roles or [])
+    if actor.person.is_administrator:
+        # Labels and decisions carry a pseudonym: who gives them belongs to the project, administrators too.
+        granted |= frozenset(Permission) - {Permission.ANNOTATE, Permission.ADJUDICATE}
+    return granted if actor.token is None else granted & {Permission(scope) for scope in actor.token.scopes}
+
+
+def projects(actor: Actor) -> QuerySet[Project]:
+    """The projects that the actor belongs to."""
+    found = Project.objects.filter(restoring_at__isnull=True).order_by("name")
+    if not actor.person.is_administrator:
+        found = found.filter(memberships__person=actor.person, memberships__removed_at__isnull=True)
+    return found if actor.token is None else found.filter(pk=actor.token.project_id)
+
+
+def former(actor: Actor) -> QuerySet[Membership]:
+    """The memberships of the actor that ended, newest first: they open nothing, and say why nothing is there."""
+    found = Membership.objects.filter(person=actor.person, removed_at__isnull=False)
+    return found.select_related("project").order_by("-removed_at", "pk")
+
+
+def project(actor: Actor, slug: str, permission: Permission | None = None) -> Project:
+    """The project at this address, for somebody who may do this there."""
+    found = _one(Project.objects.filter(slug=slug))
+    _require(actor, found, permission)
+    return found
+
+
+def batch(actor: Actor, public_id: str, permission: Permission | None = None) -> Batch:
+    """The batch, for somebody who may do this in its project."""
+    found = _one(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
+    _require(actor, found.project, permission)
+    return found
+
+
+def batches(actor: Actor) -> QuerySet[Batch]:
+    """The batches of the actor's projects: all of them for those who see progress, else the opened ones."""
+    found = Batch.objects.select_related("project").filter(project__in=projects(actor).values("pk"))
+    return (
+        found
+        if actor.person.is_administrator
+        else found.filter(Q(opened_at__isnull=False) | Q(project__in=where(actor, Permission.SEE_PROGRESS)))
+    )
+
+
+def releases(actor: Actor) -> QuerySet[Release]:
+    """The finished releases of the projects in which the actor sees progress."""
+    found = Release.objects.select_related("project", "job").filter(
+        ready_at__isnull=False, project__in=projects(actor).values("pk")
+    )
+    if actor.token is not None and Permission.SEE_PROGRESS not in actor.token.scopes:
+        return found.none()
+    return (
+        found
+        if actor.person.is_administrator
+        else found.filter(project__in=where(actor, Permission.SEE_PROGRESS))
+    )
+
+
+def assignment(actor: Actor, public_id: str) -> Assignment:
+    """The actor's own assignment, with everything that showing or submitting it needs."""
+    found: Any = actor.loaded
+    if found is None or found.public_id != public_id:
+        found = own_assignment(actor.person.pk, public_id)
+    if found is None:
+        raise Http404(NOT_HERE)
+    _require_annotator(actor, found.batch.project, found.roles)
+    found.person = actor.person
+    return cast("Assignment", found)
+
+
+def own_assignment(person: int, public_id: str) -> Assignment | None:
+    """The assignment at this address where it is the person's (by id), whatever they may do."""
+    # A NUL is in no address, and PostgreSQL cannot be asked for one.
+    found: Assignment | None = None if "\0" in public_id else _mine.one(id=public_id, person=person)
+    # Asked for the person, too, PostgreSQL would read through everything they ever did where it knows too little of the
+    # table: of a batch that was just opened.
+    return found if found is not None and found.person_id == person else None
+
+
+def annotation(actor: Actor, public_id: str) -> Annotation:
+    """The actor's own annotation."""
+    found = _one(
+        Annotation.objects.select_related("assignment__batch__project").filter(
+            public_id=public_id, assignment__person=actor.person
+        )
+    )
+    project = found.assignment.batch.project
+    here = Membership.objects.filter(project=project, person=actor.person, removed_at__isnull=True)
+    _require_annotator(actor, project, here.values_list("roles", flat=True).first())
+    return found
+
+
+def item(actor: Actor, public_id: str, permission: Permission) -> Item:
+    """The item with batch, example, table and source, for somebody who may do this in its project."""
+    found = _one(
+        Item.objects.select_related(
+            "batch__project", "example__stored_table", "example__source", "adjudication"
+        ).filter(public_id=public_id)
+    )
+    _require(actor, found.batch.project, permission)
+    return found
+
+
+def source(actor: Actor, public_id: str) -> Source:
+    """A source that is whole, for those who see the project's progress."""
+    found = _one(Source.objects.ready().select_related("project").filter(public_id=public_id))
+    _require(actor, found.project, Permission.SEE_PROGRESS)
+    return found
+
+
+def example(actor: Actor, public_id: str) -> Example:
+    """An example of a source that is whole, for those who see the project's progress."""
+    found = _one(
+        Example.objects.usable().select_related("source__project", "stored_table").filter(public_id=public_id)
+    )
+    _require(actor, found.source.project, Permission.SEE_PROGRESS)
+    return found
+
+
+def release(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Release:
+    """The release, for those who see the project's progress, or who may do this there."""
+    found = _one(Release.objects.select_related("project", "job").filter(public_id=public_id))
+    _require(actor, found.project, permission)
+    return found
+
+
+def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Job:
+    """The job, for those who see the project's progress, or who may do this there."""
+    found = _one(Job.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, found.project, permission, hidden=True)
+    return found
+
+
+def upload_to_import(actor: Actor, public_id: str) -> Upload:
+    """A file that is being uploaded, for those who may import into its project."""
+    row: Upload = _one(Upload.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, row.project, Permission.IMPORT)
+    return row
+
+
+def upload(project: Project, public_id: str) -> Upload:
+    """A file that was uploaded for an import into a project that the caller may import into."""
+    rows = Upload.objects.select_related("project").filter(project=project, public_id=public_id)
+    return _one(rows)
+
+
+def token(actor: Actor, public_id: str) -> ApiToken:
+    """The actor's own token."""
+    return _one(ApiToken.objects.select_related("project").filter(public_id=public_id, person=actor.person))
+
+
+def membership(actor: Actor, pk: int) -> Membership:
+    """A membership, for those who invite and remove people."""
+    found = _one(Membership.objects.select_related("project", "person").filter(pk=pk))
+    _require(actor, found.project, Permission.INVITE)
+    return found
+
+
+def work(actor: Actor) -> QuerySet[Assignment]:
+    """Everything the actor has on their desk or behind them, newest first, also in projects that they left."""
+    found = _assignments().filter(person=actor.person)
+    if actor.token is not None:
+        found = found.filter(batch__project__in=projects(actor).values("pk"))
+    found = found.select_related("item__example__stored_table")
+    return found.order_by("-seen_at", "-pk")
+
+
+def where(actor: Actor, permission: Permission) -> list[int]:
+    """The projects (ids) in which the person's roles include the permission."""
+    mine = Membership.objects.filter(
+        person=actor.person, removed_at__isnull=True, project__restoring_at__isnull=True
+    ).values_list("project_id", "roles")
+    if actor.token is not None and permission not in actor.token.scopes:
+        return []
+    return [project_id for project_id, roles in mine if permission in permissions(roles)]
+
+
+def acts_on_items(actor: Actor, project: Project) -> bool:
+    """Whether the actor may send back, exclude and flag items and move them to adjudication: managers and adjudicators.
+
+    Decisions carry a pseudonym, so an administrator needs one of these roles. A token does not do it.
+    """
+    if actor.token is not None:
+        return False
+    here = (where(actor, permission) for permission in (Permission.SET_UP, Permission.ADJUDICATE))
+    return any(project.pk in keys for keys in here)
+
+
+def project_to_act_in(actor: Actor, slug: str) -> Project:
+    """The project at this address, for somebody who may act on its items."""
+    found = project(actor, slug, Permission.SEE_PROGRESS)
+    if not acts_on_items(actor, found):
+        raise Http404(NOT_HERE)
+    return found
+
+
+def item_action(actor: Actor, public_id: str) -> ItemAction:
+    """An action on several items, for somebody who may act on items of its project."""
+    found = _one(ItemAction.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, found.project, Permission.SEE_PROGRESS)
+    if not acts_on_items(actor, found.project):
+        raise Http404(NOT_HERE)
+    return cast("ItemAction", found)
+
+
+def may_make_projects(actor: Actor) -> bool:
+    """Administrators, and people who manage a project already. The first project comes from an administrator."""
+    if actor.token is not None:
+        return False
+    return actor.person.is_administrator or bool(where(actor, Permission.SET_UP))
+
+
+def require_may_make_projects(actor: Actor) -> None:
+    """Http404 for everybody who may not make projects."""
+    if not may_make_projects(actor):
+        raise Http404(NOT_HERE)
+
+
+def require_administrator(actor: Actor) -> None:
+    """Http404 for everybody who does not run the site, and for every token."""
+    if actor.token is not None or not actor.person.is_administrator:
+        raise Http404(NOT_HERE)
+
+
+def person(actor: Actor, pk: int) -> Person:
+    """An account, for administrators."""
+    require_administrator(actor)
+    return cast("Person", _one(Person.objects.filter(pk=pk)))
+
+
+def invitation(actor: Actor, pk: int) -> Invitation:
+    """An invitation, for those who invite and remove people."""
+    found = _one(Invitation.objects.select_related("project").filter(pk=pk))
+    _require(actor, found.project, Permission.INVITE)
+    return cast("Invitation", found)
+
+
+def _assignments() -> AssignmentQuerySet:
+    found = Assignment.objects.with_guidelines()
+    wanted = ("batch__project", "batch__definition", "item__example", "annotation", "draft")
+    return found.select_related(*wanted)
+
+
+_SELDOM = (
+    *(
+        "batch__" + name
+        for name in ("settings_digest", "help_from", "sampling", "feeds_when", "resolve", "pay")
+    ),
+    *("batch__" + name for name in ("accepted_count", "excluded_count", "places_count", "pass_percent")),
+    *("batch__" + name for name in ("made_by", "made_at", "set_aside_at", "set_aside_because")),
+    *("batch__project__" + name for name in ("time_zone", "pay", "statement", "created_at")),
+    *("item__example__" + name for name in EXAMPLES_SELDOM),
+    *("person__" + name for name in ("last_login", "time_zone", "erased_at", "created_at")),
+)
+"""Columns that nothing asks for on the way from item to item; each is loaded where it is asked for all the same."""
+
+_mine = Select(
+    lambda: (
+        _assignments()
+        .select_related("person")
+        .defer(*_SELDOM)
+        .filter(public_id=text("id"))
+        .annotate(
+            roles=Subquery(
+                Membership.objects.filter(
+                    person_id=number("person"), project=OuterRef("batch__project"), removed_at__isnull=True
+                ).values("roles")
+            ),
+            submitted_before=Subquery(
+                Tally.objects.filter(person_id=number("person"), batch=OuterRef("batch")).values("submitted")
+            ),
+            ended_before=Subquery(
+                Tally.objects.filter(person_id=number("person"), batch=OuterRef("batch")).values("ended_at")
+            ),
+        )
+    )
+)
+
+
+def _one(found: QuerySet[Any, Any]) -> Any:
+    try:
+        row = found.first()
+    except ValueError:  # a NUL in an address, which PostgreSQL cannot be asked for
+        row = None
+    if row is None:
+        raise Http404(NOT_HERE)
+    return row
+
+
+def _require(actor: Actor, project: Project, permission: Permission | None, *, hidden: bool = False) -> None:
+    granted = may(actor, project, hidden=hidden)
+    if permission is not None and permission not in granted:
+        raise Http404(NOT_HERE)

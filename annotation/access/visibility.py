@@ -1,0 +1,405 @@
+"""What a person may see of an item: one table, as a condition on queries and as a function of one item.
+
+    sight = visibility.sight(actor, project)
+    items.filter(sight.condition(Fact.RESPONSES))        sight.shows(Fact.RESPONSES, item)
+
+Only what `SHOWN` names is shown. An annotator sees nothing of others before the batch closes, whatever other role they
+have; an adjudicator nothing of an item before its decision, and no name before the decision is final. What is hidden
+rests on the roles of the person: a token only takes away.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from functools import cached_property
+from typing import Any, Final
+
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.utils.translation import gettext, ngettext
+
+from annotation.access import authorization
+from annotation.access.authorization import Actor, may, where
+from annotation.access.roles import Permission
+from annotation.background.jobs import OF_GOLD, OF_PREVIEWS
+from annotation.models import Assignment, Batch, Decision, Exclusion, Item, Job, Person, Project, Release
+from annotation.platform.refusals import refuse
+
+
+class Fact(Enum):
+    """What there is to see of an item.
+
+    ITEM        that there is such an item, and its question
+    ANSWERS     the answers that the source gives
+    STATE       how far it is, what was logged of it, and the agreement of its batch
+    COUNTS      its part in the counts of its batch
+    GOLD        whether it is gold
+    RESPONSES   what people said of it, and what was decided
+    NAMES       who said which
+    """
+
+    ITEM = "item"
+    ANSWERS = "answers"
+    STATE = "state"
+    COUNTS = "counts"
+    GOLD = "gold"
+    RESPONSES = "responses"
+    NAMES = "names"
+
+
+class Standing(Enum):
+    """How a batch stands to a person.
+
+    OUTSIDE   it is closed, or the person neither annotates in it nor may
+    PLANNED   the person will annotate in it, or may
+    WORKING   the person annotates in it, or may
+    BEHIND    its items rest on decisions in a batch that is PLANNED or WORKING
+    """
+
+    OUTSIDE = "outside"
+    PLANNED = "planned"
+    WORKING = "working"
+    BEHIND = "behind"
+
+
+class Phase(IntEnum):
+    """How far the decision of an item is. FINAL: a release contains it, or the batch is none of work; nobody undoes it."""
+
+    UNDECIDED = 0
+    DECIDED = 1
+    FINAL = 2
+
+
+@dataclass(frozen=True)
+class Rule:
+    """To whom a fact is shown.
+
+    standings     of the batch, to the person
+    adjudicators  the phase from which on people see it who may adjudicate in the project
+    permission    what the person must be allowed to do, and the token
+    until_asked   not to somebody who works in a batch of the project that asks for the answer
+    """
+
+    standings: frozenset[Standing]
+    adjudicators: Phase = Phase.UNDECIDED
+    permission: Permission | None = None
+    until_asked: bool = False
+
+
+_OUTSIDE = frozenset({Standing.OUTSIDE})
+_PLANNED = _OUTSIDE | {Standing.PLANNED}
+_LISTED = _PLANNED | {Standing.WORKING}
+# Gold that is complete is never decided, so whoever sees states over time can guess it without the permission. That is no
+# leak: states are shown only OUTSIDE, to people who get no item of the batch. Annotators see neither states nor decisions.
+SHOWN: Final[Mapping[Fact, Rule]] = {
+    Fact.ITEM: Rule(_LISTED),
+    Fact.ANSWERS: Rule(_LISTED, until_asked=True),
+    Fact.STATE: Rule(_OUTSIDE),
+    Fact.COUNTS: Rule(_PLANNED),
+    Fact.GOLD: Rule(_OUTSIDE, permission=Permission.SET_UP),
+    Fact.RESPONSES: Rule(_OUTSIDE, adjudicators=Phase.DECIDED),
+    Fact.NAMES: Rule(_OUTSIDE, adjudicators=Phase.FINAL),
+}
+DECIDED: Final = (Item.Resolution.ACCEPTED, Item.Resolution.EXCLUDED)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a person may see of the items of a project.
+
+    roles      what the person's roles allow: everything that hides something rests on these
+    granted    what of it a token leaves
+    batches    the batches of the project, by key, with how each stands to the person
+    """
+
+    project: Project
+    roles: frozenset[Permission]
+    granted: frozenset[Permission]
+    batches: Mapping[int, Batch]
+    standings: Mapping[int, Standing]
+
+    @property
+    def judges(self) -> bool:
+        """Whether they may have to decide about items."""
+        return Permission.ADJUDICATE in self.roles
+
+    def shows(self, fact: Fact, item: Item) -> bool:
+        """Whether they may see this of the item."""
+        rule = SHOWN[fact]
+        if item.batch_id not in self.batches or item.batch_id in self.hides(fact):
+            return False
+        return not (self.judges and rule.adjudicators) or self._phase(item) >= rule.adjudicators
+
+    def condition(self, fact: Fact, path: str = "") -> Q:
+        """The items of the project of which they may see this: `shows`, for a query. `path` leads from its rows to them."""
+        rule, hidden = SHOWN[fact], self.hides(fact)
+        shown = ~Q(**{f"{path}batch__in": hidden}) if hidden else Q()
+        if self.judges and rule.adjudicators:
+            shown &= self._from(rule.adjudicators, path)
+        return shown
+
+    def hides(self, fact: Fact) -> frozenset[int]:
+        """Keys of the batches of no item of which they may see this."""
+        rule = SHOWN[fact]
+        lacks = rule.permission is not None and rule.permission not in self.granted
+        if lacks or (rule.until_asked and self.is_asked):
+            return frozenset(self.batches)
+        return withheld(self.standings, fact)
+
+    @cached_property
+    def is_asked(self) -> bool:
+        """Whether they work, or will, in a batch whose items are shown without the answer: then no page shows it."""
+        return any(
+            standing != Standing.OUTSIDE and not _shows_answers(self.batches[key])
+            for key, standing in self.standings.items()
+        )
+
+    @cached_property
+    def undecided(self) -> frozenset[int]:
+        """Keys of the listed batches with responses, if only to be, that are hidden from them."""
+        return self._lacking(Fact.RESPONSES)
+
+    @cached_property
+    def nameless(self) -> frozenset[int]:
+        """Keys of the listed batches with responses, if only to be, whose authors are hidden from them."""
+        return self._lacking(Fact.NAMES)
+
+    @cached_property
+    def without_people(self) -> frozenset[int]:
+        """Keys of the listed batches whose figures by person are hidden from them: what people said, in labels, pairs and
+        habits, tells who gave which response. How much somebody did tells none, and nobody decides gold.
+        """
+        return self._lacking(Fact.NAMES, is_gold=False)
+
+    @cached_property
+    def released(self) -> int:
+        """What was decided up to this event is in a release."""
+        ready = Release.objects.filter(project=self.project, ready_at__isnull=False)
+        return ready.aggregate(latest=Max("watermark"))["latest"] or 0
+
+    def _lacking(self, fact: Fact, **of: Any) -> frozenset[int]:
+        """Keys of the listed batches with items that were given to somebody and of which they may not see this."""
+        items = Item.objects.filter(batch__in=self.batches.keys() - self.hides(Fact.ITEM), **of)
+        unseen = items.exclude(pk__in=items.filter(self.condition(fact)).values("pk"))
+        assigned = unseen.filter(Exists(Assignment.objects.filter(item=OuterRef("pk"))))
+        return frozenset(assigned.order_by().values_list("batch_id", flat=True).distinct())
+
+    def _phase(self, item: Item) -> Phase:
+        if self.batches[item.batch_id].purpose != Batch.Purpose.WORK:
+            return Phase.FINAL
+        if item.resolution not in DECIDED:
+            return Phase.UNDECIDED
+        return Phase.FINAL if item.decision.event_id <= self.released else Phase.DECIDED
+
+    def _from(self, phase: Phase, path: str) -> Q:
+        undecided = [key for key, one in self.batches.items() if one.purpose != Batch.Purpose.WORK]
+        never = Q(**{f"{path}batch__in": undecided}) if undecided else Q()
+        if phase == Phase.DECIDED:
+            return Q(**{f"{path}resolution__in": DECIDED}) | never
+        return Q(**{f"{path}decision__event_id__lte": self.released}) | never
+
+
+def sight(actor: Actor, project: Project) -> Sight:
+    """What the actor may see of the project. Raises Http404 for those who do not belong there."""
+    granted = may(actor, project)
+    roles = granted if actor.token is None else may(Actor(actor.person), project)
+    rows = Batch.objects.select_related("definition").filter(project=project).order_by("pk")
+    batches = {batch.pk: batch for batch in rows}
+    for batch in batches.values():
+        batch.project = project
+    annotators = {project.pk} if Permission.ANNOTATE in roles else set[int]()
+    return Sight(project, roles, granted, batches, _standings(actor.person, batches.values(), annotators))
+
+
+def standings(person: Person, batches: Iterable[Batch]) -> dict[int, Standing]:
+    """How batches stand to a person, by key."""
+    known = {batch.pk: batch for batch in batches}
+    if {batch.feeds_from_id for batch in known.values()} - {None, *known}:
+        feeding = Batch.objects.filter(project__in={batch.project_id for batch in known.values()})
+        every = feeding.in_bulk() | known
+    else:
+        every = known
+    by_batch = _standings(person, every.values(), set(where(Actor(person), Permission.ANNOTATE)))
+    return {key: by_batch[key] for key in known}
+
+
+def _standings(person: Person, batches: Iterable[Batch], annotators: set[int]) -> dict[int, Standing]:
+    """annotators: keys of the projects in which the person may annotate."""
+    ordered = sorted(batches, key=lambda batch: batch.pk)  # a batch is made after the one that feeds it
+    others = [one.pk for one in ordered if one.closed_at is None and one.project_id not in annotators]
+    assignments = Assignment.objects.filter(person=person, batch__in=others).order_by()
+    assigned = set(assignments.values_list("batch_id", flat=True).distinct()) if others else set[int]()
+    by_batch: dict[int, Standing] = {}
+    for one in ordered:
+        if by_batch.get(one.feeds_from_id or 0, Standing.OUTSIDE) != Standing.OUTSIDE:
+            by_batch[one.pk] = Standing.BEHIND
+        elif one.closed_at is None and (one.project_id in annotators or one.pk in assigned):
+            by_batch[one.pk] = Standing.PLANNED if one.opened_at is None else Standing.WORKING
+        else:
+            by_batch[one.pk] = Standing.OUTSIDE
+    return by_batch
+
+
+def _shows_answers(batch: Batch) -> bool:
+    task = batch.installed_task()
+    return task is not None and "answers" in task.shows
+
+
+def withheld(standings: Mapping[int, Standing], fact: Fact) -> frozenset[int]:
+    """Keys of the batches whose standing hides this."""
+    return frozenset(key for key, one in standings.items() if one not in SHOWN[fact].standings)
+
+
+def hidden(person: Person, batches: Iterable[Batch], fact: Fact) -> frozenset[int]:
+    """Keys of those of the batches whose standing to the person hides this."""
+    return withheld(standings(person, batches), fact)
+
+
+def may_see_agreement(person: Person, batch: Batch) -> bool:
+    """Live agreement and counts of labels: for everybody once the batch is closed, before that for outsiders."""
+    return not hidden(person, [batch], Fact.STATE)
+
+
+def sees_counts(person: Person, batch: Batch) -> bool:
+    """Whether the person sees how many items of the batch are in each state."""
+    return not hidden(person, [batch], Fact.COUNTS)
+
+
+def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
+    """Keys of those of the batches of which the person does not see how many items they have.
+
+    What takes items from another batch grows with what others decide there. What waits for a person they are told.
+    """
+    return hidden(person, [one for one in batches if one.feeds_from_id is not None], Fact.COUNTS)
+
+
+def job(actor: Actor, public_id: str) -> Job:
+    """The job; one that decides or follows decisions without its counts and its error (it names an item), where the actor
+    does not see the counts of a batch.
+
+    The first records of a file are seen by those who may import it, and gold by those of them who see it in the batch.
+    """
+    job = authorization.job(actor, public_id)
+    batches, of_gold = job.project.batches.all(), job.kind in OF_GOLD
+    if of_gold:
+        batches = batches.filter(pk=job.ids["batch"])
+    tells = job.kind in ("resolve", "perturb", *OF_GOLD) and hidden(
+        actor.person, batches, Fact.GOLD if of_gold else Fact.COUNTS
+    )
+    if tells or (job.kind in (*OF_PREVIEWS, *OF_GOLD) and Permission.IMPORT not in may(actor, job.project)):
+        job.done, job.total, job.result = 0, 0, {}
+        job.error = "" if tells or of_gold else job.error
+    if "report" in job.result and sight(actor, job.project).is_asked:
+        for finding in job.result["report"]["findings"]:
+            finding["text"] = ""  # it may be an answer
+    return job
+
+
+def why_no_counts() -> str:
+    """What is said in place of a batch's counts to whoever does not see them."""
+    return gettext("You annotate in this batch. Its counts are visible to you after it closes.")
+
+
+def why_no_names() -> str:
+    """What is said in place of figures of single people to whoever may have to decide."""
+    return gettext(
+        "You may be asked to decide items of this batch. Figures about people are visible to you once a release "
+        "contains all decisions."
+    )
+
+
+def may_adjudicate(person: Person, item: Item) -> bool:
+    """Adjudicators never judge what they made, annotated, or may still be given; what they have read they may go on with."""
+    return adjudicable(person, Item.objects.filter(pk=item.pk)).exists()
+
+
+def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those of the items that the person may adjudicate.
+
+    What is the person's own is looked up once and not for each item: tens of thousands may wait.
+    """
+    made = Exclusion.objects.filter(person=person, read_at__isnull=True).values("item_id")
+    annotated = Assignment.objects.filter(person=person)
+    at_work = annotated.filter(batch__closed_at__isnull=True).values("batch_id")
+    mine = where(Actor(person), Permission.ANNOTATE)
+    open_to_me = Q(batch__project__in=mine, batch__closed_at__isnull=True)
+    own = Q(pk__in=made) | Q(pk__in=annotated.values("item_id")) | Q(batch_id__in=at_work)
+    return items.exclude(own | open_to_me)
+
+
+def shown_as_examples(batch: Batch) -> QuerySet[Item]:
+    """The items whose responses may be shown, without names, to somebody who annotates in the batch, as examples.
+
+    They are accepted items of closed batches of the same project, task type and variant. None is gold, and of none does a
+    batch of the project that is planned or open have an item on the same table: derived examples keep the table of their
+    source, so no response tells anything of an item that somebody may still get.
+    """
+    to_come = Item.objects.filter(batch__project=batch.project_id, batch__closed_at__isnull=True)
+    return Item.objects.filter(
+        batch__project=batch.project_id,
+        batch__task_type=batch.task_type,
+        batch__variant=batch.variant,
+        batch__purpose=Batch.Purpose.WORK,
+        batch__closed_at__isnull=False,
+        batch__set_aside_at__isnull=True,
+        is_gold=False,
+        decision__kind=Decision.Kind.ACCEPTED,
+    ).exclude(example__stored_table__in=to_come.values("example__stored_table"))
+
+
+def readable(person: Person, releases: QuerySet[Release]) -> QuerySet[Release]:
+    """Those of the releases whose project has no open batch in which the person annotates, or may."""
+    at_work = Assignment.objects.filter(
+        batch__project=OuterRef("project"), batch__closed_at__isnull=True, person=person
+    )
+    under_way = Batch.objects.filter(
+        project=OuterRef("project"),
+        project__in=where(Actor(person), Permission.ANNOTATE),
+        opened_at__isnull=False,
+        closed_at__isnull=True,
+    )
+    return releases.filter(~Exists(at_work), ~Exists(under_way))
+
+
+def has_open_work(person: Person, project: Project) -> bool:
+    """Whether the person annotates in an open batch of the project, or may."""
+    under_way = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
+    at_work = Assignment.objects.filter(batch__in=under_way, person=person).exists()
+    return at_work or (project.pk in where(Actor(person), Permission.ANNOTATE) and under_way.exists())
+
+
+def require_no_open_work(person: Person, project: Project) -> None:
+    """A release shows every response: nobody makes or reads one while they annotate in an open batch, or may."""
+    if has_open_work(person, project):
+        refuse(
+            "still_involved",
+            "You annotate in an open batch of this project. You can see its releases once the "
+            "batch is closed.",
+        )
+
+
+def require_nothing_to_judge(person: Person, release: Release) -> None:
+    """The files of a release say under which pseudonym each response was given, also of items that are not final: whoever
+    may be the one to decide about such an item gets the files afterwards.
+    """
+    if release.project_id not in where(Actor(person), Permission.ADJUDICATE):
+        return
+    seen = sight(Actor(person), release.project)
+    waiting = Item.objects.filter(
+        ~seen.condition(Fact.NAMES),
+        batch__project=release.project_id,
+        is_gold=False,
+        assignments__annotations__event_id__lte=release.watermark,
+    )
+    if number := adjudicable(person, waiting).values("pk").distinct().count():
+        refuse(
+            "still_involved",
+            ngettext(
+                "{number} item of this release is not final, and you may be asked to decide it. The files name the "
+                "author of each response. Download them once a release contains the decision, or ask a manager "
+                "who is not an adjudicator.",
+                "{number} items of this release are not final, and you may be asked to decide them. The files name "
+                "the author of each response. Download them once a release contains the decisions, or ask a "
+                "manager who is not an adjudicator.",
+                number,
+            ).format(number=number),
+        )

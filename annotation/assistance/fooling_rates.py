@@ -1,0 +1,343 @@
+"""How often people fool the models that look along: per person, kind, model and week, of a batch or of a project.
+
+Fooled is what `tableqa.scoring.verdicts` says by the newest gold answer: right on the original, wrong on what was
+submitted. Rates are of the submissions whose original the model gets right: nobody can fool it about the others, whose
+share stands beside. Verified is a fooled example that somebody else has answered blind with the answer that its maker
+gave. What simulated people did is not counted. In batches with help in crafting it is said whose words did it: a
+person's own, a machine's that a person handed in as they came, or a machine's that a person edited.
+"""
+
+import zoneinfo
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db.models import F, Prefetch, QuerySet
+from django.utils.text import capfirst
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.access import visibility
+from annotation.access.authorization import Actor
+from annotation.access.visibility import Fact
+from annotation.assistance import model_in_the_loop
+from annotation.assistance.origins import HUMAN
+from annotation.charts.figure import Bars, Figure
+from annotation.charts.study_figures import names, share, share_point
+from annotation.charts.svg import Series, axis_over
+from annotation.models import Batch, Membership, Person, Project, Try, Verdict
+from annotation.platform import display_text
+from annotation.platform.keyset import in_lists
+from annotation.queue import reply_states
+from predictor.listing import STATES as STATES_OF_REPLIES
+from tableqa.data.answers import compare
+from tableqa.scoring.verdicts import gold_of
+from tableqa.statistics.proportions import Proportion, proportion
+from tableqa.typesetting.report_tables import Cell, Column, Sheet, count, guarded, text
+
+AT_ONCE = 500
+"""Rows that are looked at together."""
+
+OPEN = ("pending", "model_error")
+"""Verdicts that are none yet, or none about the person's work: they are not counted."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    """One submission that a model has looked at. `panel`: another model than the one in the loop, asked afterwards.
+
+    `origin` says whose the submission is, as `Provenance.origin` does: without help in crafting it is a person's own.
+    `state` says why the model gave no answer that can be judged (`annotation.queue.reply_states`), "" where it gave one.
+    """
+
+    annotator: str
+    kind: str
+    model: str
+    panel: bool
+    week: str
+    origin: str
+    judged: bool
+    right_before: bool
+    fooled: bool
+    checked: bool
+    verified: bool
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one group came to.
+
+    wrong_before      of the submissions with a verdict, those whose original the model already gets wrong
+    fooled, verified  of the submissions whose original the model gets right
+    states            submissions without a verdict, by why the model gave no answer
+    """
+
+    names: tuple[str, ...]
+    submitted: int
+    judged: int
+    wrong_before: Proportion
+    fooled: Proportion
+    checked: int
+    verified: Proportion
+    states: Mapping[str, int] = field(default_factory=dict)
+
+
+def of_batch(batch: Batch) -> list[Looked]:
+    """Every submission of a batch that a model has looked at."""
+    return list(_looked(Try.objects.filter(assignment__batch=batch), batch.project))
+
+
+def of_project(project: Project, person: Person) -> tuple[list[Looked], list[str]]:
+    """Every submission of a project that a model has looked at, and the names of the batches that are left out.
+
+    A batch in which the person annotates is left out until it is closed, as its agreement is.
+    """
+    sight = visibility.sight(Actor(person), project)
+    hidden = sight.hides(Fact.STATE)
+    rows = Try.objects.filter(assignment__batch__project=project).exclude(assignment__batch__in=hidden)
+    return list(_looked(rows, project, sight.without_people)), [
+        sight.batches[key].name for key in sorted(hidden) if sight.batches[key].opened_at is not None
+    ]
+
+
+def _looked(
+    rows: QuerySet[Try], project: Project, nameless: Container[int] = frozenset()
+) -> Iterator[Looked]:
+    """`nameless`: keys of the batches whose annotators are not named."""
+    names = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
+    zone = zoneinfo.ZoneInfo(project.time_zone)
+    titles: dict[tuple[str, str], str] = {}
+    found = (
+        # The newest revision, where there are several; simulated people fool nobody.
+        rows.filter(annotation=F("assignment__annotation"), assignment__person__is_simulated=False)
+        .select_related("assignment__batch__definition", "annotation__provenance")
+        .only(
+            *("annotation_id", "kind", "predictor", "model", "made_at", "assignment__person_id", "error"),
+            "annotation__provenance__origin",
+            *("assignment__batch__task_type", "assignment__batch__variant", "assignment__batch__definition"),
+        )
+        .annotate(
+            state_before=F("original__state"), state_after=F("perturbed__state"), unread=F("original__unread")
+        )
+        .prefetch_related(
+            Prefetch(
+                "verdicts", Verdict.objects.only("of_id", "verdict", "gold", "judgements").order_by("pk")
+            )
+        )
+        .order_by("pk")
+    )
+    for some in in_lists(found.iterator(chunk_size=AT_ONCE), AT_ONCE):
+        fooled = {
+            row.pk for row in some if (said := list(row.verdicts.all())) and said[-1].verdict == "fooled"
+        }
+        given = model_in_the_loop.answers_since(
+            [row.annotation_id for row in some if row.pk in fooled and row.annotation_id is not None]
+        )
+        for row in some:
+            said = list(row.verdicts.all())
+            batch = row.assignment.batch
+            year, week, _ = row.made_at.astimezone(zone).isocalendar()
+            answers = given.get(row.annotation_id or 0)
+            yield Looked(
+                annotator=names.get(row.assignment.person_id, "?") if batch.pk not in nameless else "?",
+                kind=titles.setdefault((batch.task_type, batch.variant), _title(batch)),
+                model=row.model or row.predictor,
+                panel=row.kind == Try.Kind.PANEL,
+                week=f"{year}-W{week:02}",
+                origin=_origin(row),
+                judged=bool(said) and said[-1].verdict not in OPEN,
+                right_before=bool(said) and is_right_before(said[-1]),
+                fooled=row.pk in fooled,
+                checked=answers is not None,
+                verified=answers is not None and compare(answers, gold_of(said[0].gold, "perturbed")).equal,
+                state=_state(row),
+            )
+
+
+def is_right_before(said: Verdict) -> bool:
+    """Whether there is a verdict, and the model gets the original right: only then can it be fooled."""
+    original = said.judgements.get("original")
+    return said.verdict not in OPEN and original is not None and bool(original["right"])
+
+
+def _origin(row: Try) -> str:
+    found = getattr(row.annotation, "provenance", None)
+    return found.origin if found is not None else HUMAN
+
+
+def _state(row: Any) -> str:
+    """Why the model gave no answer that can be judged; tries restored from older releases name no state."""
+    if not row.error:
+        return ""
+    if state := row.state_after or row.state_before:
+        return str(state)
+    if row.unread:
+        return "no_list"
+    return "refused" if ":" in row.model else "too_large"  # only language models have a name with a colon
+
+
+def _title(batch: Batch) -> str:
+    """A kind in words, with its variant: "Question paraphrase, word"."""
+    task = batch.installed_task()
+    title = task.title if task else batch.task_type
+    return f"{title}, {batch.variant.replace('_', ' ')}" if batch.variant else title
+
+
+def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
+    """The submissions grouped by these fields of `Looked`, in the order of the groups' names."""
+    tallies: dict[tuple[str, ...], Counter[str]] = {}
+    for one in looked:
+        counts = tallies.setdefault(tuple(_named(one, name) for name in by), Counter())
+        counts["submitted"] += 1
+        for name in ("judged", "right_before", "fooled", "checked", "verified"):
+            counts[name] += getattr(one, name)
+        if one.state:
+            counts[f"state {one.state}"] += 1
+    return [
+        Line(
+            names,
+            counts["submitted"],
+            counts["judged"],
+            proportion(counts["judged"] - counts["right_before"], counts["judged"]),
+            proportion(counts["fooled"], counts["right_before"]),
+            counts["checked"],
+            proportion(counts["verified"], counts["right_before"]),
+            {state: number for state in reply_states.WORDS if (number := counts[f"state {state}"])},
+        )
+        for names, counts in sorted(tallies.items())
+    ]
+
+
+WHOSE = {
+    "human": gettext_noop("written by a person"),
+    "machine": gettext_noop("machine proposal, unedited"),
+    "machine_edited": gettext_noop("machine proposal, edited"),
+}
+"""`Looked.origin` in words."""
+
+
+def _named(one: Looked, field: str) -> str:
+    if field == "origin":
+        return gettext(WHOSE[one.origin])
+    if field == "model" and one.panel:
+        return gettext("{model}, asked later").format(model=one.model)
+    return str(getattr(one, field))
+
+
+# -- the page and its CSV ---------------------------------------------------------------------------
+
+TABLES: tuple[tuple[str, str], ...] = (
+    (gettext_noop("Per model"), ""),
+    (gettext_noop("Per task type"), "kind"),
+    (gettext_noop("Per person"), "annotator"),
+    (gettext_noop("Per week"), "week"),
+)
+"""Title and field of each table of the page; each is by model besides, because two models may look at one submission, and
+by whose the submissions are."""
+
+CSV = (
+    *("annotator", "kind", "model", "panel", "week", "origin", "submitted", "judged", "fooled"),
+    *("fooling_rate", "fooling_low", "fooling_high", "checked", "verified"),
+    *("verified_rate", "verified_low", "verified_high"),
+    *("right_before", "wrong_before", "wrong_before_rate", "wrong_before_low", "wrong_before_high"),
+)
+
+
+HEADS = {
+    "kind": gettext_noop("Task type"),
+    "annotator": "Person",
+    "week": "Week",
+    "model": "Model",
+    "origin": gettext_noop("Origin"),
+}
+"""Heads of the columns by the fields of `Looked` that lines are grouped by."""
+
+STATES = (*STATES_OF_REPLIES, "too_large")
+"""Why a model gives no answer that can be judged, in the order of their columns."""
+
+
+def columns(looked: Sequence[Looked]) -> list[tuple[str, str]]:
+    """The states that occur, each with its words: a column of the page for each."""
+    states = reply_states.columns([{one.state: 1} for one in looked])
+    return [(state, gettext(reply_states.WORDS[state])) for state in states]
+
+
+NOTE = gettext_noop(
+    "Fooled: the model is right on the original and wrong on the submission, by the current gold answer. Checked: a "
+    "fooled example that another annotator answered blind. Verified: with the author's answer. Both rates are shares of "
+    "the submissions whose original the model answers correctly. The other submissions are counted separately. Open "
+    "verdicts and examples without a readable model answer are not counted. With proposals, each line names the origin: "
+    "written by a person, accepted from a proposal, or edited from a proposal. Intervals: Wilson, 95 %."
+)
+
+
+def figures(looked: Sequence[Looked]) -> list[Figure]:
+    """The charts and tables of the page: both rates per model, task type, person and week."""
+    states = columns(looked)
+    return [_figure(looked, title, field, states) for title, field in TABLES] if looked else []
+
+
+def _figure(looked: Sequence[Looked], title: str, field: str, states: Sequence[tuple[str, str]]) -> Figure:
+    by = (field, "model", "origin") if field else ("model", "origin")
+    found = lines(looked, by)
+    heads = [HEADS[name] for name in by]
+    series = [
+        Series(gettext("Fooling rate"), [share_point(line.fooled) for line in found]),
+        Series(gettext("Verified rate"), [share_point(line.verified) for line in found]),
+    ]
+    sheet_columns = (
+        *names(*heads),
+        *map(Column, (gettext("Submitted"), gettext("Evaluated"))),
+        *(Column(capfirst(said)) for _, said in states),
+        Column(gettext("Wrong on the original"), unit="%"),
+        Column(gettext("Fooling rate"), unit="%"),
+        Column(gettext("Checked")),
+        Column(gettext("Verified rate"), unit="%"),
+    )
+    rows = tuple(
+        (
+            *map(text, line.names),
+            *map(count, (line.submitted, line.judged)),
+            *(count(line.states.get(state, 0)) for state, _ in states),
+            *map(_rate, (line.wrong_before,)),
+            _rate(line.fooled),
+            count(line.checked),
+            _rate(line.verified),
+        )
+        for line in found
+    )
+    called = gettext("Fooling the model: {by}").format(by=gettext(title))
+    name = field or "model"
+    sheet = Sheet(name, called, sheet_columns, rows, gettext(NOTE))
+    chart = Bars([" · ".join(line.names) for line in found], series, axis_over([], most=100, unit="%"))
+    return Figure(name, called, sheet, chart)
+
+
+def _rate(found: Proportion) -> Cell:
+    """A share with its count and interval beside it."""
+    cell = share(found)
+    counted = gettext("{hits} of {n}").format(
+        hits=display_text.number(f"{found.hits:,}"), n=display_text.number(f"{found.n:,}")
+    )
+    return replace(cell, detail=f"{counted}; {cell.detail}" if found.n else counted)
+
+
+def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | None, ...]]:
+    """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
+    yield (*CSV, *STATES)
+    models = {(_named(one, "model")): one for one in looked}
+    origins = {words: name for name, words in WHOSE.items()}
+    for line in lines(looked, ("annotator", "kind", "model", "week", "origin")):
+        who, kind, model, week, whose = line.names
+        yield (
+            *(guarded(who), guarded(kind), guarded(models[model].model), int(models[model].panel), week),
+            *(origins[whose], line.submitted, line.judged, line.fooled.hits, *_six(line.fooled)),
+            *(line.checked, line.verified.hits, *_six(line.verified)),
+            *(line.fooled.n, line.wrong_before.hits, *_six(line.wrong_before)),
+            *(line.states.get(state, 0) for state in STATES),
+        )
+
+
+def _six(share: Proportion) -> tuple[float | None, ...]:
+    return tuple(None if one is None else round(one, 6) for one in (share.value, share.low, share.high))

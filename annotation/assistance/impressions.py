@@ -1,0 +1,446 @@
+"""Help in crafting: who is shown proposals, what they did with them, and where a response comes from.
+
+Lies beneath the journeys. Whether a place shows proposals is drawn from the key of the batch, so no request can
+change it; where a response comes from is decided by comparing what was submitted with what was shown. How proposals are
+made in the background is in `annotation.assistance.proposals`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import gcd
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.utils.translation import gettext
+
+import tasks.contract
+from annotation.assistance.origins import HUMAN, Origin, Shown, digest_of, origin
+from annotation.background import jobs
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Handling,
+    Item,
+    Job,
+    Person,
+    Place,
+    Proposal,
+    Provenance,
+    Telling,
+    Trial,
+)
+from annotation.platform import keyset
+from annotation.platform.refusals import Refused, refuse
+from annotation.queue import draws, resources
+from tableqa.core.foreign_values import unstorable
+from tableqa.core.translation import shown
+from tableqa.perturbations import similarity
+from tasks.contract import Invalid, Proposed, Proposing, TaskType
+from tasks.shared.error_classes import ERRORS
+
+RULES = "rules"
+MOST_TOLD = 4
+"""Proposals that one person is shown on one item."""
+MOST_BY_RULES = 24
+"""Proposals of the rules that are kept for one item; those beyond the first are for the search."""
+BEST = {"fooled": 0, "not_fooled": 2}
+"""Verdicts of trials in the order of proposals; what is not said here lies between."""
+
+
+# -- what is drawn ----------------------------------------------------------------------------------
+
+
+def of_place(batch: Batch, place: Place) -> bool:
+    """Whether a place shows proposals: `unhelped` percent of the places do not, evenly spread.
+
+    Places in the order of items and numbers are cut into blocks (of 4 for 25 %, of 100 at most), and in each the same
+    number is drawn. Added places are drawn one by one. The same places give the same draw wherever it is made.
+    """
+    unhelped, overlap = batch.unhelped, batch.overlap
+    if not unhelped:
+        return True
+    if place.number > overlap:
+        drawn = draws.generator(batch, "help", batch.seed, place.position, place.number).random()
+        return drawn * 100 >= unhelped
+    size = 100 // gcd(unhelped, 100)
+    block, within = divmod((place.position - 1) * overlap + place.number - 1, size)
+    return within not in draws.generator(batch, "help", batch.seed, block).sample(
+        range(size), size * unhelped // 100
+    )
+
+
+def mode(assignment: Assignment) -> str:
+    """How proposals are shown on this assignment: "offered", "filled", or "" for not at all. No query."""
+    batch = assignment.batch
+    return batch.help if batch.help and of_place(batch, assignment.place) else ""
+
+
+# -- where a response comes from --------------------------------------------------------------------
+
+
+def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
+    """Keep where an annotation of a batch with help comes from. Called with the submission, in its transaction."""
+    # Whoever was shown proposals was helped, also where another place was taken after the lease ran out.
+    told = list(Telling.objects.filter(assignment=assignment).select_related("proposal").order_by("number"))
+    found = Origin(HUMAN)
+    if told and annotation.response is not None:
+        task, item = assignment.batch.task(), assignment.plain_item
+        made = task.perturb(item, task.restore(annotation.response["data"]))
+        if made is not None:
+            found = origin(
+                similarity.made(made.example),
+                similarity.pieces(item.example, made.example),
+                list(_shown(task, item, told)),
+            )
+    return Provenance.objects.create(
+        annotation=annotation,
+        helped=bool(told) or bool(mode(assignment)),
+        origin=found.origin,
+        telling_id=found.key,
+        shared=found.shared,
+    )
+
+
+def _shown(task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling]) -> Iterable[Shown]:
+    last = last_handlings(tellings)
+    newest = max((one.pk for one in last.values() if one.act == Handling.Act.TOOK), default=None)
+    for telling in tellings:
+        example = outcome(task, item, telling.proposal.data)
+        handling = last.get(telling.pk)
+        if example is not None:
+            yield Shown(
+                telling.pk,
+                telling.proposal.digest,
+                similarity.pieces(item.example, example),
+                handling is not None and handling.pk == newest,
+            )
+
+
+def last_handlings(tellings: Iterable[Telling]) -> dict[int, Handling]:
+    """What was done last with each of these, by the key of its telling; in one query."""
+    rows = Handling.objects.filter(telling__in=[one.pk for one in tellings]).order_by("pk")
+    return {row.telling_id: row for row in rows}
+
+
+def outcome(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]) -> Any:
+    """The example that proposed data makes; None where it does not parse (any more), or makes none."""
+    try:
+        made = task.perturb(item, task.parse(data, item))
+    except Invalid:
+        return None
+    return made.example if made is not None else None
+
+
+# -- proposals by rules -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Held:
+    """A proposal that holds: what was proposed with the data as the kind reads it, and the digest of what it makes.
+
+    Of a task type that makes no example, it is the digest of the data.
+    """
+
+    proposed: Proposed
+    data: Mapping[str, Any]
+    made: str
+
+
+def holding(
+    task: TaskType, item: tasks.contract.Item, proposed: Iterable[Proposed], most: int = MOST_BY_RULES
+) -> list[Held]:
+    """The proposals that meet the kind's contract and change something, each outcome once, best first."""
+    kept: dict[str, Held] = {}
+    for one in sorted(proposed, key=lambda each: -each.score):
+        held = hold(task, item, one)
+        if held is not None:
+            kept.setdefault(held.made, held)
+        if len(kept) == most:
+            break
+    return list(kept.values())
+
+
+def hold(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> Held | None:
+    """The proposal as the kind reads it; None where it breaks the contract, changes nothing, or cannot be stored."""
+    if unstorable(proposed.data):
+        return None
+    try:
+        response = task.parse(proposed.data, item)
+    except Invalid:
+        return None
+    content = digest_of(task, response, task.perturb(item, response))
+    return Held(proposed, tasks.contract.response_data(response), content) if content else None
+
+
+def by_rules(item: Item, context: tasks.contract.Context, *, now: datetime) -> list[Proposal]:
+    """Make and keep what the rules propose for an item; safe to run again. Wants batch, example and table loaded."""
+    task, plain = item.batch.task(), item.plain()
+    return keep(
+        item,
+        holding(task, plain, task.propose(plain, context) if isinstance(task, Proposing) else ()),
+        source=Proposal.Source.RULES,
+        maker=RULES,
+        now=now,
+    )
+
+
+def keep(item: Item, held: Iterable[Held], *, source: str, maker: str, now: datetime) -> list[Proposal]:
+    """Rows of these proposals; what this maker has proposed before is not proposed twice."""
+    rows = [
+        Proposal(
+            item=item,
+            source=source,
+            maker=maker,
+            category=one.proposed.category[:60],
+            by=one.proposed.by[:200],
+            data=dict(one.data),
+            digest=one.made,
+            why=one.proposed.why,
+            score=one.proposed.score,
+            made_at=now,
+        )
+        for one in held
+    ]
+    Proposal.objects.bulk_create(rows, ignore_conflicts=True)
+    return rows
+
+
+# -- what a person is shown -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A stored proposal as it is ranked: its maker, what it makes, how sure it is, and what the loop model made of it."""
+
+    key: int
+    maker: str
+    made: str
+    score: float
+    verdict: str | None = None
+
+
+def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """What fools the model in the loop first, then what nobody knows, then what does not fool it; makers take turns.
+
+    What two makers propose is listed once. The order depends on the candidates alone.
+    """
+    by_maker: dict[str, list[Candidate]] = {}
+    for one in sorted(candidates, key=lambda each: (BEST.get(each.verdict or "", 1), -each.score, each.key)):
+        by_maker.setdefault(one.maker, []).append(one)
+    turns = [(place, one) for queue in by_maker.values() for place, one in enumerate(queue)]
+    seen: set[str] = set()
+    found = []
+    for _, one in sorted(
+        turns,
+        key=lambda turn: (BEST.get(turn[1].verdict or "", 1), turn[0], turn[1].maker == RULES, turn[1].key),
+    ):
+        if one.made not in seen:
+            seen.add(one.made)
+            found.append(one)
+    return found
+
+
+def tell(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
+    """The proposals for the item on somebody's desk, as its page shows them; what was shown is kept.
+
+    What was shown once stays in its place; what came since is put behind it, up to `MOST_TOLD`. Nothing for a place that
+    was drawn to have no help, or a batch without.
+    """
+    if not mode(assignment):
+        return []
+    told = _tellings(assignment)
+    if len(told) < MOST_TOLD and assignment.state == Assignment.State.LEASED:
+        _tell_more(assignment, told, now)
+        told = _tellings(assignment)
+    task, item = assignment.batch.task(), assignment.plain_item
+    last = last_handlings(told)
+    verdicts = verdicts_of(assignment.batch, [one.proposal_id for one in told])
+    return [
+        {
+            "id": one.proposal.public_id,
+            "data": one.proposal.data,
+            "words": _in_words(task, item, one.proposal.data),
+            "why": shown(one.proposal.why),
+            "verdict": verdicts.get(one.proposal_id),
+            "state": last[one.pk].act if one.pk in last else "",
+        }
+        for one in told
+    ]
+
+
+def _in_words(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]) -> list[str]:
+    """In a line where the kind has one for it, else the sentences that describe the response."""
+    response = task.restore(data)
+    if type(task).in_short is not TaskType.in_short:
+        return [task.in_short(response, item)]
+    return task.describe(response, item)
+
+
+def _tellings(assignment: Assignment) -> list[Telling]:
+    return list(assignment.tellings.select_related("proposal").order_by("number"))
+
+
+def _tell_more(assignment: Assignment, told: Sequence[Telling], now: datetime) -> None:
+    """Choose among the item's proposals. Two requests at once agree, or the later one is told what the first was."""
+    batch, item = assignment.batch, assignment.item
+    item.batch = batch
+    task = batch.task()
+    stored = list(Proposal.objects.filter(item=item).order_by("pk"))
+    if batch.help_from.get("rules") and not any(one.maker == RULES for one in stored):
+        by_rules(item, resources.context(batch.project, task.needs), now=now)
+        stored = list(Proposal.objects.filter(item=item).order_by("pk"))
+    known = {one.proposal.digest for one in told}
+    verdicts = verdicts_of(batch, [one.pk for one in stored])
+    candidates = ranked(
+        [
+            Candidate(one.pk, one.maker, one.digest, one.score, verdicts.get(one.pk))
+            for one in stored
+            if one.digest not in known
+        ]
+    )
+    rows = [
+        Telling(assignment=assignment, proposal_id=one.key, number=number, told_at=now)
+        for number, one in enumerate(candidates[: MOST_TOLD - len(told)], start=len(told) + 1)
+    ]
+    Telling.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def verdicts_of(batch: Batch, proposals: Sequence[int]) -> dict[int, str]:
+    """What the model in the loop of a batch made of these proposals (keys); nothing where it has none."""
+    if not batch.loop_model or not proposals:
+        return {}
+    rows = Trial.objects.filter(proposal__in=list(proposals), predictor=batch.loop_model).order_by("pk")
+    return dict(rows.values_list("proposal_id", "verdict"))
+
+
+def handle(
+    *, assignment: Assignment, proposal: str, act: str, errors: Sequence[str] = (), now: datetime
+) -> Handling:
+    """Keep that a person took or rejected a proposal they were shown. The same once more is kept once.
+
+    Raises Refused: invalid_request, already_submitted.
+    """
+    if assignment.state == Assignment.State.SUBMITTED:
+        raise _submitted()
+    if act not in Handling.Act.values:
+        refuse(
+            "invalid_request", "The action must be one of {values}.", values=", ".join(Handling.Act.values)
+        )
+    wrong = [name for name in ERRORS if name in errors]
+    if len(wrong) != len(set(errors)):
+        refuse("invalid_request", "Errors must be any of {errors}.", errors=", ".join(ERRORS))
+    if (act == Handling.Act.REJECTED) != bool(wrong):
+        refuse(
+            "invalid_request", "Name the errors of a rejected proposal. Leave them empty for other proposals."
+        )
+    telling = Telling.objects.filter(assignment=assignment, proposal__public_id=proposal).first()
+    if telling is None:
+        refuse("invalid_request", "You were not shown this proposal.")
+    with transaction.atomic():
+        # In turn with a submission: what was taken before it counts for it, and nothing comes after.
+        now_state = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).state
+        if now_state == Assignment.State.SUBMITTED:
+            raise _submitted()
+        last = Handling.objects.filter(telling__assignment=assignment).order_by("-pk").first()
+        if last is not None and (last.telling_id, last.act, last.errors) == (telling.pk, act, wrong):
+            return last
+        return Handling.objects.create(telling=telling, act=act, errors=wrong, made_at=now)
+
+
+def _submitted() -> Refused:
+    return Refused(
+        "already_submitted",
+        gettext("This item is submitted. Undo the submission to review its proposals."),
+    )
+
+
+# -- in a release -----------------------------------------------------------------------------------
+
+BESIDE = ("assignment__tellings__proposal", "assignment__tellings__handlings")
+"""What `record` reads beside an annotation and its provenance."""
+
+
+def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
+    """What a release says of an annotation's help up to a moment: {"help": {...}}; {} in a batch without."""
+    found = getattr(annotation, "provenance", None)
+    if found is None:
+        return {}
+    told = [one for one in annotation.assignment.tellings.all() if one.told_at <= until]
+    told.sort(key=lambda one: one.number)
+    last = [
+        max(
+            (act for act in one.handlings.all() if act.made_at <= until), key=lambda act: act.pk, default=None
+        )
+        for one in told
+    ]
+    took = [
+        (act.pk, one.proposal.public_id)
+        for one, act in zip(told, last, strict=True)
+        if act is not None and act.act == Handling.Act.TOOK
+    ]
+    return {
+        "help": {
+            "helped": found.helped,
+            "origin": found.origin,
+            "proposal": found.telling.proposal.public_id if found.telling else None,
+            "shared": found.shared,
+            "shown": [one.proposal.public_id for one in told],
+            "took": max(took)[1] if took else None,
+            "rejected": [
+                {"proposal": one.proposal.public_id, "errors": act.errors}
+                for one, act in zip(told, last, strict=True)
+                if act is not None and act.act == Handling.Act.REJECTED
+            ],
+        }
+    }
+
+
+def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Iterator[dict[str, Any]]:
+    """The proposals of these batches that were there at a moment, or were shown for an annotation up to an event."""
+    shown = Annotation.objects.filter(event_id__lte=watermark, assignment__tellings__proposal=OuterRef("pk"))
+    rows = (
+        Proposal.objects.filter(
+            Q(made_at__lte=until) | Exists(shown), item__batch__in=batches, item__is_gold=False
+        )
+        .select_related("item__batch", "item__example__source")
+        .prefetch_related(Prefetch("trials", Trial.objects.filter(made_at__lte=until).order_by("pk")))
+    )
+    for page in keyset.ordered(rows, "item__public_id"):
+        for row in page:
+            yield {
+                "id": row.public_id,
+                "batch": row.item.batch.public_id,
+                "item": row.item.public_id,
+                "source": row.item.example.source.name,
+                "example": row.item.example.external_id,
+                "maker": row.maker,
+                "category": row.category,
+                "by": row.by,
+                "why": row.why,
+                "score": round(row.score, 6),
+                "data": row.data,
+                "digest": row.digest,
+                "trials": [
+                    {
+                        "model": one.model,
+                        "verdict": one.verdict,
+                        "original": one.original,
+                        "perturbed": one.perturbed,
+                    }
+                    for one in row.trials.all()
+                ],
+                "made_at": row.made_at.isoformat(),
+            }
+
+
+# -- setting up -------------------------------------------------------------------------------------
+
+
+def order(batch: Batch, *, by: Person | None, now: datetime) -> Job | None:
+    """Have the proposals of a batch made in the background; None where a job is on it already, or it has no help."""
+    if not batch.help:
+        return None
+    return jobs.enqueue_once(batch=batch, kind="proposals", by=by, now=now)

@@ -1,0 +1,202 @@
+"""What a model is asked about a response, what is kept of its answers, and what they come to. Lies beneath the journeys:
+a submission rests on the last try of the same content, and calls no model.
+"""
+
+import zoneinfo
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import OuterRef, Prefetch, Subquery
+from django.urls import reverse
+
+from annotation.assistance.judgements import Held, asked, hold
+from annotation.models import Annotation, Assignment, Batch, Try, Verdict
+from annotation.platform import keyset
+from predictor.configuration import is_live
+from predictor.protocol import Prediction
+
+KEPT = ("answers", "text", "op", "cells", "score", "topk", "rows_seen", "rows_total", "truncated")
+
+
+def raw(prediction: Prediction) -> dict[str, Any]:
+    """A prediction as it is stored."""
+    said = prediction.to_dict()
+    stored = {name: said[name] for name in KEPT}
+    return {**stored, "state": prediction.state} if prediction.state else stored
+
+
+def loop(batch: Batch) -> dict[str, Any] | None:
+    """What a page says about the model that looks along: its name and licence, and when it does.
+
+    None where the kind knows no model; the name is "" where the batch has none.
+    """
+    when = batch.task().predicts
+    if not when:
+        return None
+    licence = settings.PREDICTORS.get(batch.loop_model, {}).get("licence", "")
+    return {
+        "model": batch.loop_model,
+        "licence": licence,
+        "when": when,
+        "gateway": f"{reverse('home')}gateway/" if settings.MODEL_GATEWAY else "",
+        "panel": panel(batch),
+    }
+
+
+def panel(batch: Batch) -> list[str]:
+    """Models whose answers are shown beside that of the model in the loop, by name."""
+    return [
+        name
+        for name, entry in settings.PREDICTORS.items()
+        if batch.loop_model and name != batch.loop_model and entry.get("panel") and is_live(entry)
+    ]
+
+
+# -- what is kept -----------------------------------------------------------------------------------
+
+
+def of_person(assignment: Assignment) -> int:
+    """How many things the person has tried on this item."""
+    return Try.objects.filter(assignment=assignment, kind=Try.Kind.PERSON).count()
+
+
+def fooled_today(assignment: Assignment, *, now: datetime) -> int:
+    """The items of this task type on which the person has verifiably fooled the project's models today, in its time zone."""
+    project = assignment.batch.project
+    midnight = now.astimezone(zoneinfo.ZoneInfo(project.time_zone)).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
+    newest = Verdict.objects.filter(of=OuterRef("pk")).order_by("-pk").values("pk")[:1]
+    rows = Try.objects.filter(
+        assignment__person_id=assignment.person_id,
+        assignment__batch__project=project,
+        assignment__batch__task_type=assignment.batch.task_type,
+        made_at__gte=midnight,
+    ).exclude(kind=Try.Kind.PANEL)
+    fooled = rows.annotate(newest=Subquery(newest)).filter(
+        newest__in=Verdict.objects.filter(verdict="fooled", is_confirmed=True)
+    )
+    return fooled.values("assignment").distinct().count()
+
+
+def keep_verdict(row: Try, held: Held, *, now: datetime) -> Verdict | None:
+    """Add a verdict to a try that has its answers, unless it says what the newest one says by the same gold answers."""
+    if row.answered_at is None:
+        return None
+    last = row.verdicts.order_by("-pk").first()
+    is_same = last is not None and (last.verdict, last.gold) == (held.verdict, held.gold)
+    if last is not None and is_same and bool(last.is_confirmed) == held.is_confirmed:
+        return last
+    return Verdict.objects.create(
+        of=row,
+        verdict=held.verdict,
+        gold=dict(held.gold),
+        judgements={name: one.to_dict() if one else None for name, one in held.judgements.items()},
+        is_confirmed=held.is_confirmed,
+        made_at=now,
+    )
+
+
+def rest(annotation: Annotation, *, assignment: Assignment, now: datetime) -> Try | None:
+    """Keep what a submission rests on: the answers of the person's last try of the same, else a row that waits for them.
+
+    None where no model looks along, or where the response makes nothing that could be tried.
+    """
+    batch, task = assignment.batch, assignment.batch.task()
+    if not batch.loop_model or task.predicts != "live" or annotation.response is None:
+        return None
+    item = assignment.plain_item
+    found = asked(task, item, annotation.response.get("data"))
+    if found.perturbed is None:
+        return None
+    row = Try(
+        assignment=assignment,
+        annotation=annotation,
+        kind=Try.Kind.SUBMISSION,
+        predictor=batch.loop_model,
+        digest=found.digest,
+        asked=found.keys,
+        response=annotation.response,
+        made_at=now,
+    )
+    last = last_try(batch, assignment, found.digest)
+    if last is not None:
+        row.model, row.original, row.perturbed = last.model, last.original, last.perturbed
+        row.error, row.answered_at = last.error, last.answered_at
+    row.save(force_insert=True)
+    keep_verdict(row, hold(found, row.original, row.perturbed, failed=bool(row.error)), now=now)
+    return row
+
+
+def last_try(batch: Batch, assignment: Assignment, digest: str) -> Try | None:
+    """The person's try of exactly this, answered by the model that the batch has frozen."""
+    rows = Try.objects.filter(
+        assignment=assignment,
+        kind=Try.Kind.PERSON,
+        predictor=batch.loop_model,
+        model=batch.loop_revision,
+        digest=digest,
+        answered_at__isnull=False,
+    )
+    return rows.order_by("-pk").first()
+
+
+# -- in a release -----------------------------------------------------------------------------------
+
+
+def records(
+    batches: Sequence[Batch], *, watermark: int, names: Mapping[int, str]
+) -> Iterator[dict[str, Any]]:
+    """The tries that belong to annotations up to an event, with every verdict they were given; people by pseudonym.
+
+    What somebody tried before a submission below the watermark is in; what was tried since, or never submitted, is not.
+    """
+    tried = Try.objects.filter(assignment__batch__in=batches, assignment__item__is_gold=False)
+    rows = tried.select_related(
+        "assignment__batch", "assignment__item__example__source", "annotation"
+    ).prefetch_related(Prefetch("verdicts", Verdict.objects.order_by("pk")))
+    for page in keyset.ordered(rows, "assignment__item__public_id"):
+        submitted = Annotation.objects.filter(
+            assignment__in={row.assignment_id for row in page}, event_id__lte=watermark
+        )
+        until = dict(submitted.order_by("revision").values_list("assignment_id", "made_at"))
+        for row in page:
+            if row.assignment_id not in until:
+                continue
+            late = (
+                row.annotation.event_id > watermark
+                if row.annotation is not None
+                else row.made_at > until[row.assignment_id]
+            )
+            if late:
+                continue
+            yield {
+                "id": row.public_id,
+                "batch": row.assignment.batch.public_id,
+                "item": row.assignment.item.public_id,
+                "source": row.assignment.item.example.source.name,
+                "example": row.assignment.item.example.external_id,
+                "annotator": names[row.assignment.person_id],
+                "annotation": row.annotation.public_id if row.annotation else None,
+                "kind": row.kind,
+                "predictor": row.predictor,
+                "model": row.model,
+                "asked": row.asked,
+                "response": row.response,
+                "original": row.original,
+                "perturbed": row.perturbed,
+                "error": row.error,
+                "verdicts": [
+                    {
+                        "verdict": one.verdict,
+                        "gold": one.gold,
+                        "judgements": one.judgements,
+                        "made_at": one.made_at.isoformat(),
+                    }
+                    # Verdicts are read after the rows: one may rest on answers that came in between.
+                    for one in (row.verdicts.all() if row.answered_at is not None else ())
+                ],
+                "made_at": row.made_at.isoformat(),
+            }

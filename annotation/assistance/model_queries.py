@@ -1,0 +1,260 @@
+"""Models asked in the background what kinds of annotation want to know (`TaskType.asks`). People decide on it.
+
+Safe to run again: an example that has this model's answer for the purpose is not asked twice.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext
+
+import tableqa
+from annotation.models import Example, ModelAnswer, Source
+from annotation.platform.refusals import refuse
+from annotation.queue import metered_models, metering
+from annotation.queue.parallel_requests import Crew
+from predictor import prompts
+from predictor.chat import ChatError, ChatModel, chat_model
+from predictor.client import PATIENT, Unanswered, connect
+from predictor.configuration import STOP_AFTER
+from predictor.protocol import PredictRequest
+from tasks.contract import Ask, Preparing, task_types
+
+MOST_SAMPLES = 50
+MEASURED = 3
+"""Examples whose conversations are measured for an estimate."""
+SEED = 0
+
+
+def purposes() -> dict[str, Ask]:
+    """Everything that some kind has models asked, by name."""
+    return {
+        ask.purpose: ask for task in task_types().values() if isinstance(task, Preparing) for ask in task.asks
+    }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model that is to be asked something: `name` is what its answers are kept under."""
+
+    ask: Ask
+    entry: Mapping[str, Any]
+    name: str
+    chat: ChatModel | None
+    meter: metering.ProjectMeter | None = None
+
+
+def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> Asked:
+    """The model to ask, and what. Raises Refused(invalid_request) where the request makes no sense."""
+    ask = purposes().get(purpose)
+    if ask is None:
+        refuse("invalid_request", "The purpose must be one of {value}.", value=", ".join(purposes()))
+    if not 1 <= samples <= MOST_SAMPLES:
+        refuse("invalid_request", "Samples must be between 1 and {most_samples}.", most_samples=MOST_SAMPLES)
+    if ask.several and (samples < 2 or temperature <= 0):
+        refuse(
+            "invalid_request",
+            "{capitalize} needs at least two samples at a temperature above 0.",
+            capitalize=purpose.capitalize(),
+        )
+    entry = settings.PREDICTORS.get(predictor)
+    if entry is not None and entry["protocol"] == "predict":
+        if not ask.points:
+            refuse(
+                "invalid_request",
+                "{predictor} only answers questions; {purpose} needs a language model.",
+                predictor=predictor,
+                purpose=purpose,
+            )
+        try:
+            return Asked(ask, entry, connect(entry).identity(within=PATIENT), None)
+        except Unanswered as unanswered:
+            refuse("predictor_failed", str(unanswered))
+    try:
+        chat = chat_model(settings.PREDICTORS, predictor)
+    except LookupError as error:
+        refuse("invalid_request", str(error))
+    return Asked(ask, entry or {}, f"{predictor}:{chat.model}", chat)
+
+
+def unasked(sources: list[Source], *, purpose: str, model: str) -> QuerySet[Example]:
+    """Original examples without this model's answer for the purpose, in the order of their sources."""
+    asked = ModelAnswer.objects.filter(example=OuterRef("pk"), purpose=purpose, model=model)
+    found = Example.objects.originals().usable().filter(~Exists(asked), source__in=sources)
+    return found.select_related("stored_table").order_by("source_id", "position", "pk")
+
+
+def ask_model(
+    *,
+    sources: list[Source],
+    predictor: str,
+    purpose: str,
+    now: Callable[[], datetime] = timezone.now,
+    samples: int = 8,
+    temperature: float = 0.7,
+    limit: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """Ask the model about every example it was not asked about. Returns how many were asked.
+
+    Every answer is written as it comes. Raises Refused(predictor_failed) where the endpoint gives none.
+    """
+    asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
+    keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
+    crew, done, unusable = Crew(asked.chat.at_once if asked.chat else 1), 0, 0
+    problem: Exception | None = None
+    stop_after = asked.entry.get("stop_after", STOP_AFTER)
+
+    def questions() -> Iterator[tuple[Example, tableqa.Example, Asked]]:
+        for key in keys:
+            if unusable >= stop_after:
+                return
+            row = Example.objects.select_related("stored_table", "source").get(pk=key)
+            yield row, row.example(), _metered(asked, predictor, row, crew)
+
+    def answer(question: tuple[Example, tableqa.Example, Asked]) -> tuple[Example, dict[str, Any]]:
+        row, example, metered = question
+        return row, _answer(metered, example, samples, temperature)
+
+    try:
+        for row, data in crew.map(answer, questions()):
+            ModelAnswer.objects.create(
+                example=row, purpose=purpose, model=asked.name, data=data, made_at=now()
+            )
+            done += 1
+            unusable = unusable + 1 if _is_unusable(asked, data) else 0
+            progress(done, len(keys))
+    except (ChatError, Unanswered) as error:
+        problem = error
+    if unusable >= stop_after and problem is None:
+        problem = ChatError(
+            gettext("{model} gave {number} unusable replies in a row.").format(
+                model=asked.name, number=unusable
+            )
+        )
+    if problem is not None:
+        refuse(
+            "predictor_failed",
+            "{error} {value} of {number} examples are done and saved.",
+            error=problem,
+            value=done,
+            number=len(keys),
+        )
+    return len(keys)
+
+
+def _metered(asked: Asked, predictor: str, row: Example, crew: Crew) -> Asked:
+    """The same model with the meter of the example's project."""
+    meter = metering.meter_of(
+        predictor, project=row.source.project_id, batch=None, purpose="questions", crew=crew
+    )
+    return replace(asked, chat=asked.chat and replace(asked.chat, meter=meter), meter=meter)
+
+
+def estimate(
+    *,
+    sources: list[Source],
+    predictor: str,
+    purpose: str,
+    samples: int = 8,
+    temperature: float = 0.7,
+    limit: int | None = None,
+) -> metering.Estimate | None:
+    """What `ask_model` would use; None for a model that is no language model. Raises Refused(invalid_request)."""
+    asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
+    if not metered_models.is_language_model(predictor):
+        return None
+    keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
+    chosen = keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
+    rows = Example.objects.select_related("stored_table", "source").filter(pk__in=chosen)
+    conversations = [_conversation(asked, row.example())[0] for row in rows]
+    project = sources[0].project_id if sources else None
+    replies = samples if asked.ask.several else 1
+    return metering.estimate(
+        predictor, conversations, len(keys), project=project, purpose="questions", replies=replies
+    )
+
+
+# -- one example ------------------------------------------------------------------------------------
+
+
+def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: float) -> dict[str, Any]:
+    """What is kept of one example. Raises ChatError, Unanswered."""
+    total = len(example.table.rows)
+    if asked.chat is None:
+        return _pointed(asked, example)
+    messages, seen = _conversation(asked, example)
+    if asked.ask.several:
+        completions = asked.chat.complete(
+            messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
+        )
+        return {
+            "samples": [prompts.read_answers(completion.text) for completion in completions],
+            "replies": [completion.text for completion in completions],
+            **_unread([completion.unread for completion in completions]),
+            "temperature": temperature,
+            "rows_seen": seen,
+            "rows_total": total,
+        }
+    reply, unread = "", None
+    try:
+        (reply,) = asked.chat.ask(messages, temperature=temperature, seed=SEED)
+    except ChatError as error:
+        if not error.is_about_example:
+            raise
+        unread = error
+    read = asked.ask.read
+    said = dict(read(reply, example)) if read else {"answers": prompts.read_answers(reply), "reply": reply}
+    return {**said, **_unread([unread]), "rows_seen": seen, "rows_total": total}
+
+
+def _is_unusable(asked: Asked, data: Mapping[str, Any]) -> bool:
+    """Whether a language model's replies to one example hold nothing of what was asked for."""
+    if asked.chat is None:
+        return any(data.get("states", ()))
+    held = data[asked.ask.holds]
+    return all(sample is None for sample in held) if asked.ask.several else not held
+
+
+def _conversation(asked: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
+    """What a language model is sent about one example, and how many rows of its table are in it."""
+    if asked.chat is None or asked.ask.several or asked.ask.request is None:
+        return prompts.asking_for_answers(example, asked.chat.serialisation if asked.chat else "")
+    text, seen = asked.ask.request(example)
+    return [{"role": "user", "content": text}], seen
+
+
+def _unread(errors: Sequence[ChatError | None]) -> dict[str, list[str]]:
+    """Why replies have no final part, with their states, one entry for each of them; nothing where all have one."""
+    reasons = [str(error or "") for error in errors]
+    if not any(reasons):
+        return {}
+    return {"unread": reasons, "states": [error.kind if error else "" for error in errors]}
+
+
+def _pointed(asked: Asked, example: tableqa.Example) -> dict[str, Any]:
+    """The cells that a model pointed at when it answered the question; none where it cannot read the table."""
+    request = PredictRequest.about(example)
+    payment = metered_models.begin(asked.meter, asked.entry, [request], within=PATIENT)
+    try:
+        said = connect(asked.entry).predict(request, within=PATIENT, bills=payment.bills)
+    except Unanswered as unanswered:
+        if unanswered.kind != "too_large":
+            raise
+        states = {"states": [unanswered.state]} if unanswered.state else {}
+        return {"cells": [], "answers": [], "error": str(unanswered), **states}
+    finally:
+        payment.settle()
+    rows, columns = example.table.row_ids, example.table.column_ids
+    return {
+        "cells": [[rows[row], columns[column]] for row, column in said.cells],
+        "answers": list(said.answers),
+        "rows_seen": said.rows_seen,
+        "rows_total": said.rows_total,
+        **({"states": [said.state]} if said.state else {}),
+    }

@@ -1,0 +1,333 @@
+"""Figures that papers on a data set report: labels, agreement on each, learning, cost per accepted example, attrition. Pure.
+
+Each takes what a snapshot holds and makes a `figures.Figure`; None where there is nothing to show.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+from django.utils.translation import gettext
+
+from annotation.charts import study_figures
+from annotation.charts.figure import Bars, Figure, Lines
+from annotation.charts.svg import Point, Series, axis_over
+from annotation.platform import display_text
+from tableqa.statistics.median_intervals import FEWEST
+from tableqa.statistics.proportions import Proportion, proportion
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
+from tasks.contract.figures import undecided as undecided_items
+
+Data = Mapping[str, Any]
+
+
+def label_distribution(
+    measure: Data,
+    decided: Data | None,
+    address: Callable[[str], str] = lambda label: "",
+    address_of_items: Callable[[Sequence[str]], str] = lambda ids: "",
+) -> Figure | None:
+    """How often current responses chose each label, and how many items were decided so; of a measure of `agreement.report`.
+
+    `address` gives the page of the items with a response of this label, as it is stored, `address_of_items` that of items
+    by their public ids; "" for none.
+    """
+    labels = measure.get("distribution")
+    if not labels:
+        return None
+    same = decided is not None and decided["measure"] == measure["name"]
+    accepted = dict(map(tuple, decided["labels"])) if same and decided is not None else {}
+    items = decided["items"] if same and decided is not None else 0
+    title = gettext("Label distribution: {measure}").format(measure=display_text.measure(measure["name"]))
+    ratings = sum(one["ratings"] for one in labels)
+    points = [replace(_percent_point(one["share"]), n=ratings) for one in labels]
+    series = [Series(gettext("responses"), points)]
+    columns = [
+        *study_figures.names("Label"),
+        Column(gettext("Responses")),
+        Column(gettext("Share of responses"), counted=gettext("Items"), unit="%"),
+    ]
+    rows = [
+        [
+            text(display_text.shown(one["label"])),
+            replace(count(one["ratings"]), address=address(one["label"]) if one["ratings"] else ""),
+            _percent(one["share"]),
+        ]
+        for one in labels
+    ]
+    if items:
+        shares = [proportion(accepted.get(one["label"], 0), items) for one in labels]
+        series.append(Series(gettext("accepted items"), list(map(study_figures.share_point, shares))))
+        columns += [
+            Column(gettext("Accepted")),
+            Column(gettext("Share of accepted items"), counted=gettext("of"), unit="%"),
+        ]
+        ids = decided.get("item_ids", {}) if decided is not None else {}
+        for row, share, label in zip(rows, shares, labels, strict=True):
+            address_of_label = address_of_items(ids.get(label["label"], ()))
+            row += [replace(count(share.hits), address=address_of_label), study_figures.share(share)]
+    note = gettext(
+        "Share of responses: interval by bootstrap over items, because responses to one item are not independent. Share of "
+        "accepted items: Wilson."
+    )
+    if items and decided is not None:
+        note += f" {undecided_items(decided.get('undecided', 0))}"
+    sheet = Sheet("labels", title, tuple(columns), tuple(map(tuple, rows)), note)
+    chart = Bars(
+        [display_text.shown(one["label"]) for one in labels], series, axis_over(_ends(series), unit="%")
+    )
+    return Figure("labels", title, sheet, chart)
+
+
+def label_agreement(measure: Data) -> Figure | None:
+    """Specific agreement on each label; of a measure of `agreement.report`."""
+    labels = measure.get("labels")
+    if not labels or all(one["specific"]["value"] is None for one in labels):
+        return None
+    measured, statistic = display_text.measure(measure["name"]), gettext("specific agreement")
+    title = f"{gettext('Agreement per label: {measure}').format(measure=measured)}, {statistic}"
+    series = [Series(statistic, [_percent_point(one["specific"]) for one in labels])]
+    columns = (
+        *study_figures.names("Label"),
+        Column(gettext("Specific agreement"), counted=gettext("Items with the label"), unit="%"),
+    )
+    rows = tuple((text(display_text.shown(one["label"])), _percent(one["specific"])) for one in labels)
+    note = gettext(
+        "If one annotator chose the label, the share of other responses to the same item with the same label. Not corrected "
+        "for chance. Interval: bootstrap over items."
+    )
+    chart = Bars(
+        [display_text.shown(one["label"]) for one in labels], series, axis_over([], most=100, unit="%")
+    )
+    return Figure("label-agreement", title, Sheet("label-agreement", title, columns, rows, note), chart)
+
+
+def learning(found: Data) -> list[Figure]:
+    """Active time and agreement with the others by a person's n-th item; of the part "learning" of a snapshot."""
+    steps = found["steps"]
+    if not steps:
+        return []
+    labels = [_range(one) for one in steps]
+    people = [one["people"] for one in steps]
+    made = []
+    if any(one["seconds"]["value"] is not None for one in steps):
+        title = gettext("Active time by a person's n-th item: median seconds")
+        points = [Point(*(one["seconds"][name] for name in ("value", "low", "high", "n"))) for one in steps]
+        cells = [_seconds(one["seconds"]) for one in steps]
+        note = gettext(
+            "Interval of the median: bootstrap over people, at least as wide as that by order statistics. Later steps have "
+            "fewer people."
+        )
+        series = [Series(gettext("median seconds"), points)]
+        chart = Lines(labels, series, axis_over(_ends(series), unit="s"), most=6)
+        sheet = _by_step("learning-time", title, labels, people, cells, gettext("Seconds"), "s", note)
+        made.append(Figure("learning-time", title, sheet, chart))
+    if any(one["agrees"] for one in steps):
+        title = gettext("Agreement with the decision of the others by a person's n-th item")
+        shares = [Proportion(**one["agrees"]) if one["agrees"] else None for one in steps]
+        undecided = [one.get("undecided", 0) for one in steps]
+        points_of = [study_figures.share_point(share) if share else None for share in shares]
+        cells = [study_figures.share(share) if share else text(NOTHING) for share in shares]
+        note = gettext(
+            "Share of responses with the label that most other annotators of the item chose. The person's own response and "
+            "adjudicators do not count. Undecided responses are left out ({undecided} of {responses}): no other annotator "
+            "responded, or the others tie. Interval: bootstrap over people, at least as wide as Wilson's."
+        ).format(
+            undecided=sum(undecided), responses=sum(undecided) + sum(share.n for share in shares if share)
+        )
+        chart = Lines(
+            labels,
+            [Series(gettext("equal to the others' decision"), points_of)],
+            axis_over([], most=100, unit="%"),
+            most=6,
+        )
+        head = gettext("Equal to the others' decision")
+        sheet = _by_step("learning-agreement", title, labels, people, cells, head, "%", note)
+        rows = tuple((*row, count(left)) for row, left in zip(sheet.rows, undecided, strict=True))
+        sheet = replace(sheet, columns=(*sheet.columns, Column(gettext("Undecided"))), rows=rows)
+        made.append(Figure("learning-agreement", title, sheet, chart))
+    return made
+
+
+def _by_step(
+    name: str,
+    title: str,
+    labels: Sequence[str],
+    people: Sequence[int],
+    cells: Sequence[Cell],
+    head: str,
+    unit: str,
+    note: str,
+) -> Sheet:
+    columns = (
+        *study_figures.names(gettext("A person's n-th item")),
+        Column(gettext("People")),
+        Column(head, counted=gettext("Responses"), unit=unit),
+    )
+    rows = tuple(
+        (text(label), count(number), cell) for label, number, cell in zip(labels, people, cells, strict=True)
+    )
+    return Sheet(name, title, columns, rows, note)
+
+
+def _range(step: Data) -> str:
+    if step["to"] is None:
+        return gettext("{first} or later").format(first=step["from"])
+    return gettext("{first} to {last}").format(first=step["from"], last=step["to"])
+
+
+def _seconds(found: Data) -> Cell:
+    if found["value"] is None:
+        return Cell(NOTHING, n=found["n"])
+    too_few = found["n"] < FEWEST
+    reason = gettext("Fewer than six values.") if too_few else gettext("All values are equal.")
+    return _estimate(found["value"], found["low"], found["high"], found["n"], reason, digits=1)
+
+
+def _estimate(
+    value: float, low: float | None, high: float | None, n: int, reason: str, *, digits: int = 2
+) -> Cell:
+    """A cell with the interval beside the value, or with the reason why there is none.
+
+    The ends get as many decimals as they need to differ.
+    """
+    if low is None or high is None:
+        return Cell(display_text.decimal(value, digits), round(value, 6), n=n, no_interval=reason)
+    written, *ends = display_text.estimate(value, low, high, digits)
+    detail = gettext("{low} to {high}").format(low=ends[0], high=ends[1])
+    return Cell(written, round(value, 6), detail, low=low, high=high, n=n)
+
+
+def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
+    """Active time, and cost, per accepted item: a row for each batch that has accepted any and knows times.
+
+    Each line has name, per_accepted (of `dashboards.work`), and amounts: what was earned, by currency.
+    """
+    there = [line for line in lines if line["per_accepted"] and line["per_accepted"]["value"]]
+    if not there:
+        return None
+    title = gettext("Active minutes per accepted item, by batch")
+    minutes = [_in_minutes(line["per_accepted"]) for line in there]
+    series = [
+        Series(
+            gettext("minutes"),
+            [Point(*(one[name] for name in ("value", "low", "high", "n"))) for one in minutes],
+        )
+    ]
+    currencies = sorted({currency for line in there for currency in line["amounts"]}) if with_costs else []
+    columns = (
+        *study_figures.names("Batch"),
+        Column(gettext("Minutes per accepted item"), counted=gettext("Accepted"), unit="min"),
+        *(Column(gettext("Cost per accepted item ({currency})").format(currency=one)) for one in currencies),
+    )
+    rows = tuple(
+        (
+            text(line["name"]),
+            _minutes(one),
+            *(_cost(line["amounts"].get(currency), line["per_accepted"]) for currency in currencies),
+        )
+        for line, one in zip(there, minutes, strict=True)
+    )
+    note = gettext(
+        "All active time in the batch, also on skipped, excluded and undecided items, divided by the accepted items. "
+        "Interval: ratio estimate over items (Cochran 1977)."
+    )
+    if currencies:
+        note += " " + gettext("The interval of the cost assumes that cost is proportional to time.")
+    chart = Bars([line["name"] for line in there], series, axis_over(_ends(series), unit="min"))
+    return Figure("per-accepted", title, Sheet("per-accepted", title, columns, rows, note), chart)
+
+
+def _in_minutes(found: Data) -> dict[str, Any]:
+    ends = {name: None if found[name] is None else found[name] / 60 for name in ("value", "low", "high")}
+    return {**ends, "n": found["n"]}
+
+
+def _minutes(found: Data) -> Cell:
+    return _estimate(found["value"], found["low"], found["high"], found["n"], _no_interval_of_times(found))
+
+
+def _no_interval_of_times(found: Data) -> str:
+    if found["n"] < 2:
+        return gettext("Fewer than two accepted items, or no active time.")
+    return gettext("All items took the same time.")
+
+
+def _cost(amount: Decimal | None, found: Data) -> Cell:
+    if amount is None:
+        return text(NOTHING)
+    value = float(amount) / found["n"]
+    low = high = None
+    if found["low"] is not None and found["value"] and value:
+        low, high = (value * found[end] / found["value"] for end in ("low", "high"))
+    reason = _no_interval_of_times(found) if value else gettext("Nothing was earned.")
+    return _estimate(value, low, high, found["n"], reason)
+
+
+def attrition(
+    lines: Sequence[Data],
+    imported: int,
+    released: int | None,
+    addresses: Mapping[str, str] = MappingProxyType({}),
+) -> Figure | None:
+    """What becomes of planned items: answered, accepted, excluded, released; a row for each step.
+
+    Each line has items, answered, accepted and excluded of a batch. imported: examples in the sources of the project.
+    released: accepted items in its newest release, None without one. addresses: of the items of a step, by "answered",
+    "accepted", "excluded" and "released".
+    """
+    planned = sum(line["items"] for line in lines)
+    if not planned:
+        return None
+    titles = {
+        "answered": gettext("with a response"),
+        "accepted": gettext("accepted"),
+        "excluded": gettext("excluded"),
+    }
+    steps = [(title, sum(line[name] or 0 for line in lines)) for name, title in titles.items()]
+    if released is not None:
+        steps.append((gettext("accepted, in the newest release"), min(released, planned)))
+    shares = [(label, proportion(min(number, planned), planned)) for label, number in steps]
+    targets = [addresses.get(name, "") for name in (*titles, "released")[: len(steps)]]
+    title = gettext("From planned to released items")
+    note = gettext(
+        "Shares are of the items planned in batches; {imported} examples were imported. An accepted item of one batch can "
+        "be an item of the next. Interval: Wilson."
+    ).format(imported=display_text.number(f"{imported:,}"))
+    return study_figures.shares(
+        "attrition",
+        title,
+        (gettext("Step"), gettext("Share of planned items")),
+        shares,
+        note,
+        counted=gettext("Planned"),
+        addresses=targets,
+    )
+
+
+def _percent(found: Data) -> Cell:
+    """A share of JSON as a cell, in percent."""
+    if found["value"] is None:
+        return Cell(NOTHING, n=found["n"])
+    value, low, high = (
+        None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
+    )
+    written, detail = display_text.decimal(value or 0.0, 1), ""
+    if value is not None and low is not None and high is not None:
+        written, *ends = display_text.estimate(value, low, high, 1)
+        detail = gettext("{low} to {high} %").format(low=ends[0], high=ends[1])
+    return Cell(f"{written} %", value, detail, low=low, high=high, n=found["n"])
+
+
+def _percent_point(found: Data) -> Point:
+    value, low, high = (
+        None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
+    )
+    return Point(value, low, high, found["n"])
+
+
+def _ends(series: Sequence[Series]) -> list[float]:
+    points = [point for one in series for point in one.points if point is not None]
+    return [end for point in points for end in (point.value, point.high) if end is not None]

@@ -1,1 +1,0 @@
-"""Charts as SVG, with their numbers in tables."""

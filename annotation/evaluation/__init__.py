@@ -1,1 +1,0 @@
-"""Predictions on released data: runs and their reports."""

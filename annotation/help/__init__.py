@@ -1,1 +1,0 @@
-"""The model beside the person: what is asked of it, what it said, what it proposed, and whose the result is."""

@@ -1,0 +1,1 @@
+"""Imports of examples, of labels, and of responses of other annotation tools."""

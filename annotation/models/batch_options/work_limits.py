@@ -1,0 +1,130 @@
+"""What limits a person's work, and what it is paid with: the shapes that batches and projects keep, checked once.
+
+caps of a batch    {"items": 200, "items_per_day": 60, "hours_per_day": 3}    of one person in the batch
+caps of a project  {"items_per_day": 120, "hours_per_day": 4}                 of one person in all of its batches
+pay                {"currency": "EUR", "per_hour": 14.5}, or "per_item" in place of "per_hour"
+
+What is not named is not limited. `annotation.queue.entry_requirements` asks before somebody gets an item.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.platform.refusals import refuse
+
+MOST: Final[dict[str, float]] = {"items": 10_000_000, "items_per_day": 100_000, "hours_per_day": 24}
+"""The limits there are, each with the most that it can be; hours may have a fraction."""
+OF_A_BATCH: Final = ("items", "items_per_day", "hours_per_day")
+OF_A_PROJECT: Final = ("items_per_day", "hours_per_day")
+WORDS: Final[dict[str, str]] = {
+    "items": gettext_noop("items per person"),
+    "items_per_day": gettext_noop("items per person per day"),
+    "hours_per_day": gettext_noop("hours per person per day"),
+}
+MOST_PAY: Final = 1_000_000
+SHAPE_OF_PAY: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "currency": {
+            "type": "string",
+            "pattern": "^[A-Z]{3}$",
+            "description": gettext_noop("a code of three capitals, for example EUR"),
+        },
+        "per_hour": {"type": "number", "minimum": 0, "maximum": MOST_PAY},
+        "per_item": {"type": "number", "minimum": 0, "maximum": MOST_PAY},
+    },
+    "required": ["currency"],
+    "additionalProperties": False,
+}
+
+
+def shape_of_caps(names: tuple[str, ...]) -> dict[str, Any]:
+    """The JSON Schema of an object of these limits."""
+    properties = {
+        name: {
+            "type": "number" if name == "hours_per_day" else "integer",
+            "exclusiveMinimum": 0,
+            "maximum": MOST[name],
+            "description": WORDS[name],
+        }
+        for name in names
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
+    """The limits as they are kept, in one order; a limit that is None is none. Raises Refused(invalid_request)."""
+    if not isinstance(given, Mapping):
+        refuse(
+            "invalid_request",
+            "Limits must be an object, for example {example}.",
+            example='{"items_per_day": 60}',
+        )
+    if unknown := sorted(set(given) - set(known)):
+        refuse(
+            "invalid_request",
+            "There is no limit {unknown!r}. Available: {known}.",
+            unknown=unknown[0],
+            known=", ".join(known),
+        )
+    found: dict[str, Any] = {}
+    for name in known:
+        value = given.get(name)
+        if value is None:
+            continue
+        whole = name != "hours_per_day"
+        if not _is_number(value, whole=whole) or not 0 < value <= MOST[name]:
+            number = gettext("a whole number") if whole else gettext("a number")
+            refuse(
+                "invalid_request",
+                "caps.{name} must be {number} above 0, at most {most:,.0f}.",
+                name=name,
+                number=number,
+                most=MOST[name],
+            )
+        found[name] = value
+    return found
+
+
+def pay(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The rate as it is kept, {} where nothing is paid here. Raises Refused(invalid_request)."""
+    if not isinstance(given, Mapping):
+        refuse(
+            "invalid_request",
+            "Pay must be an object, for example {example}.",
+            example='{"currency": "EUR", "per_hour": 14.5}',
+        )
+    said = {name: value for name, value in given.items() if value not in (None, "")}
+    if not said:
+        return {}
+    if unknown := sorted(set(said) - {"currency", "per_hour", "per_item"}):
+        refuse(
+            "invalid_request",
+            "pay has no key {unknown!r}. Use currency and per_hour or per_item.",
+            unknown=unknown[0],
+        )
+    if not re.fullmatch("[A-Z]{3}", str(said.get("currency", ""))):
+        refuse("invalid_request", "pay.currency must be a code of three capitals, for example EUR.")
+    rates = [name for name in ("per_hour", "per_item") if name in said]
+    if len(rates) != 1:
+        refuse("invalid_request", "Pay is per hour or per item. Use only one of per_hour and per_item.")
+    rate = said[rates[0]]
+    if not _is_number(rate) or not 0 <= rate <= MOST_PAY:
+        refuse(
+            "invalid_request",
+            "pay.{rates} must be a number from 0 to {most_pay}.",
+            rates=rates[0],
+            most_pay=number_format(MOST_PAY, force_grouping=True),
+        )
+    return {"currency": said["currency"], rates[0]: rate}
+
+
+def _is_number(value: object, *, whole: bool = False) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return False
+    return math.isfinite(value)

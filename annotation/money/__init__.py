@@ -1,1 +1,0 @@
-"""Time at work, what it costs, and what a release says about it."""

@@ -1,0 +1,1 @@
+"""Time and pay of people, and the data statement of a release."""

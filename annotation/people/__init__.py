@@ -1,1 +1,0 @@
-"""People: how they come in, what is theirs, how they leave."""

@@ -1,0 +1,262 @@
+"""How each annotator of a batch is doing: pace, gold, reliability, ways of working, skips. Figures, never verdicts.
+
+Everything here is for a person to look at. Nothing ends a lease, takes a label away, or changes what somebody is paid.
+How far somebody agrees with the others is in the batch's agreement (`annotation.quality.agreement_report.report`, `people`).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count
+from django.utils.translation import gettext_noop
+
+from annotation.models import Assignment, Batch, Tally
+from annotation.quality import agreement_report, gold
+from tableqa.quality_control.careless_responding import Habit, always_the_same, copy_paste, sped_up, too_fast
+from tableqa.statistics.clustered_intervals import mean_over
+from tableqa.statistics.median_intervals import median_interval
+from tasks.contract import TaskType
+from tasks.pace import least_seconds
+
+OF_OTHERS = 5_000
+"""So many of the others' times and texts, evenly drawn, stand for all of them."""
+REASONS = 8
+OTHER_REASONS = gettext_noop("other reasons")
+"""Reasons for skipping that are told apart; further ones are added up."""
+
+
+@dataclass
+class Worked:
+    """What one person submitted in a batch, in the order of work. Times that nobody knows (0) are left out; one that was
+    too short to be rounded is known.
+
+    timed, labelled   public ids of the items that `seconds` and `labels` are of
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    timed: list[str] = field(default_factory=list)
+    labels: list[Hashable] = field(default_factory=list)
+    labelled: list[str] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One submitted response with when and how long."""
+
+    item: str
+    person: str
+    at: datetime
+    seconds: float
+    response: Any
+    data: Mapping[str, Any]
+    planned: bool
+
+
+def report(batch: Batch) -> dict[str, Any]:
+    """The figures of everybody with a tally in the batch, as JSON; people by their keys.
+
+    `people` maps a key to counts, median seconds of active time and items per hour with the ends of their intervals (null
+    without one), gold (right, judged), habits, and skip reasons; `measure` is the one whose labels the habits are about;
+    `reliability` holds for each measure on few labels what `tableqa.agreement.dawid_skene` says of the labels alone.
+    """
+    task = batch.task()
+    measures = [
+        one
+        for one in agreement_report.measures_of(task, batch.people_compared)
+        if one.level in ("nominal", "ordinal", "interval")
+    ]
+    worked: dict[str, Worked] = defaultdict(Worked)
+    labels: dict[str, list[tuple[str, str, Hashable]]] = {one.name: [] for one in measures}
+    texts = [one.name for one in task.fields if one.kind == "text"]
+    rows = sorted(submissions(batch, task), key=lambda one: (one.at, one.item))
+    for row in rows:
+        of_person = worked[row.person]
+        if row.seconds > 0:
+            of_person.seconds.append(row.seconds)
+            of_person.timed.append(row.item)
+        for number, measure in enumerate(measures):
+            value = measure.value(row.response)
+            if value is None:
+                continue
+            if number == 0:
+                of_person.labels.append(value)
+                of_person.labelled.append(row.item)
+            if row.planned and measure.level != "interval":
+                labels[measure.name].append((row.item, row.person, value))
+        said = "\n".join(
+            text for name in texts if isinstance(text := row.data.get(name), str) and text.strip()
+        )
+        if said:
+            of_person.texts[row.item] = said
+    judged = gold.accuracy(batch)
+    skipped = skips(batch)
+    habits = habits_of(worked, least_seconds(task))
+    return {
+        "people": {
+            str(tally.person_id): {
+                "submitted": tally.submitted,
+                "skipped": tally.skipped,
+                "returned": tally.returned,
+                "seconds": sum(mine.seconds),
+                "timed": len(mine.seconds),
+                **_pace(mine.seconds),
+                "gold": [share.hits, share.n]
+                if (share := judged.get(tally.person_id)) is not None and share.n
+                else None,
+                "habits": [_said(one) for one in habits.get(str(tally.person_id), ())],
+                "skips": skipped.get(tally.person_id, []),
+            }
+            for tally in Tally.objects.filter(batch=batch).order_by("person_id")
+            for mine in (worked.get(str(tally.person_id), Worked()),)
+        },
+        "measure": measures[0].name if measures else "",
+        "reliability": [
+            found
+            for one in measures
+            if (found := reliability(one.name, labels[one.name], one.order)) is not None
+        ],
+    }
+
+
+def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
+    """Every submitted response of a batch, in pages, gold and added places among them: they are work like any other."""
+    rows = Assignment.objects.filter(batch=batch).submitted().order_by("item_id", "person_id")
+    fields = (
+        *("item__public_id", "person_id", "ended_at", "annotation__made_at", "annotation__active_seconds"),
+        *("annotation__response", "place__added", "item__is_gold"),
+    )
+    for keys in agreement_report.item_pages(batch):
+        for row in rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).values_list(*fields):
+            item, person, ended, made, seconds, response, added, is_gold = row
+            if response is None:
+                continue
+            yield Submission(
+                item=item,
+                person=str(person),
+                at=ended or made,
+                seconds=seconds,
+                response=agreement_report.stored(task, response),
+                data=response["data"],
+                planned=not added and not is_gold,
+            )
+
+
+def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, list[Habit]]:
+    """What `tableqa.quality_control.careless_responding` says of everybody, each beside all the others; `floor`: seconds
+    in which nobody can answer."""
+    times = {person: one.seconds for person, one in worked.items()}
+    texts = {person: list(one.texts.values()) for person, one in worked.items()}
+    given = {person: Counter(one.labels) for person, one in worked.items()}
+    everybody: Counter[Hashable] = sum(given.values(), Counter())
+    found = {}
+    for person, one in worked.items():
+        habits = [
+            _on_items(habit, one.timed)
+            for habit in (too_fast(one.seconds, _others(times, person), floor), sped_up(one.seconds))
+        ]
+        if everybody:
+            habits.append(_on_items(always_the_same(one.labels, everybody - given[person]), one.labelled))
+        if any(texts.values()):
+            others = (_thinned(texts[name], len(texts)) for name in sorted(texts) if name != person)
+            habits.append(copy_paste(one.texts, others))
+        found[person] = habits
+    return found
+
+
+def _on_items(habit: Habit, items: Sequence[str]) -> Habit:
+    """The habit with the ids of its items in the place of their positions."""
+    return replace(
+        habit, items=tuple(items[position] for position in habit.items if isinstance(position, int))
+    )
+
+
+def _others(of: Mapping[str, Sequence[Any]], person: str) -> Sequence[Any]:
+    """What everybody else has, evenly thinned out where it is a lot."""
+    return _thinned([value for name in sorted(of) if name != person for value in of[name]])
+
+
+def _thinned(values: Sequence[Any], among: int = 1) -> Sequence[Any]:
+    """Values evenly thinned out to what one of so many people may bring along."""
+    step = -(-len(values) * among // OF_OTHERS) or 1
+    return values[::step]
+
+
+def reliability(
+    name: str, rows: Sequence[tuple[str, str, Hashable]], order: Sequence[Hashable]
+) -> dict[str, Any] | None:
+    """What the labels of a measure say about each annotator who belongs to a linked triple (`agreement.dawid_skene`).
+
+    None without any such triple, without two different labels, and for too many of them.
+    """
+    from tableqa.agreement.dawid_skene import dawid_skene, linked_triples
+
+    used = {label for _, _, label in rows}
+    if not linked_triples(rows) or not 1 < len(used) <= agreement_report.FEW_LABELS:
+        return None
+    classes = [label for label in order if label in used]
+    classes += sorted(used - set(classes), key=lambda label: (str(type(label)), str(label)))
+    found = dawid_skene(rows, classes=classes)
+    return {
+        "measure": name,
+        "labels": [agreement_report.in_words(label) for label in found.classes],
+        "prior": [round(share, 4) for share in found.prior],
+        "converged": found.converged,
+        "people": {
+            person: {
+                "labels": one.labels,
+                "accuracy": round(one.accuracy, 4),
+                "low": round(one.low, 4),
+                "high": round(one.high, 4),
+                "confusion": [[round(share, 4) for share in row] for row in one.confusion],
+                "seen": [round(number, 2) for number in one.seen],
+            }
+            for person, one in found.people.items()
+            if one.linked
+        },
+    }
+
+
+def skips(batch: Batch) -> dict[int, list[list[Any]]]:
+    """By person (id), [reason, how often], the commonest first; in one query."""
+    rows = (
+        Assignment.objects.filter(batch=batch, state=Assignment.State.SKIPPED)
+        .values_list("person_id", "reason")
+        .annotate(times=Count("pk"))
+        .order_by("person_id", "-times", "reason")
+    )
+    found: dict[int, list[list[Any]]] = defaultdict(list)
+    for person, reason, times in rows:
+        mine = found[person]
+        if len(mine) < REASONS:
+            mine.append([reason, times])
+        elif len(mine) == REASONS:
+            mine.append([OTHER_REASONS, times])
+        else:
+            mine[-1][1] += times
+    return dict(found)
+
+
+def _pace(seconds: Sequence[float]) -> dict[str, Any]:
+    """The median of these times, and the ends of its interval and of that of items per hour.
+
+    Items per hour have no upper end where the interval of the mean time begins at 0.
+    """
+    middle, mean = median_interval(seconds), mean_over((time, 1) for time in seconds)
+    hourly_ends = [3600 / end if end else None for end in (mean.high, mean.low)]
+    return {
+        "median_seconds": round(middle.value, 6) if middle.value is not None else None,
+        "median_ends": [middle.low, middle.high],
+        "hourly_ends": hourly_ends,
+    }
+
+
+def _said(habit: Habit) -> dict[str, Any]:
+    items = list(habit.items) if habit.raised else []
+    label = (
+        {} if habit.label is None else {"label": agreement_report.in_words(habit.label), "times": habit.times}
+    )
+    return {"kind": habit.kind, "raised": habit.raised, "sentence": habit.sentence, "items": items, **label}

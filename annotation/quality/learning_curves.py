@@ -1,0 +1,132 @@
+"""How people get on in a batch: time and agreement with the others by a person's n-th item, and labels that were decided.
+
+Every person's submissions are numbered in the order in which they came; the figures of a step are over all people. A
+response is held against what most others chose: a decision contains it, and comes late where people differ.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from annotation.models import Batch, Decision, Outcome
+from annotation.quality import agreement_report
+from annotation.quality.annotator_quality import submissions
+from tableqa.statistics.clustered_intervals import median_over, proportion_over
+from tasks.contract import Measure, TaskType
+
+MOST_LISTED = 200
+"""Items of one label whose ids are kept, for a link to them."""
+STEPS = (1, 6, 11, 21, 41, 81, 161, 321, 641, 1281)
+"""Where steps of a person's n-th item begin: each as long as all before it, because people learn most at the start."""
+
+
+def report(batch: Batch) -> dict[str, Any]:
+    """The learning curve and the decided labels of a batch, as JSON.
+
+    steps    [{"from", "to", "people", "seconds": {value, low, high, n}, "agrees": {hits, n, value, low, high} or None,
+             "undecided"}], with intervals over people; `undecided` responses have no others, or others who tie
+    decided  {"measure", "labels": [[label, items]], "items", "undecided", "item_ids"}, None where what is decided is no
+             label; `undecided` items have a response and no decision
+    """
+    task = batch.task()
+    measure = _measure(task, batch)
+    decided = _decided(batch, task, measure) if measure is not None else {}
+    equal = _equal_to_others(batch, measure) if measure is not None and batch.decides else {}
+    turns: Counter[str] = Counter()
+    seconds: list[defaultdict[str, list[float]]] = [defaultdict(list) for _ in STEPS]
+    agrees: list[defaultdict[str, list[bool | None]]] = [defaultdict(list) for _ in STEPS]
+    people: list[set[str]] = [set() for _ in STEPS]
+    for one in sorted(submissions(batch, task), key=lambda row: (row.at, row.item)):
+        turns[one.person] += 1
+        step = step_of(turns[one.person])
+        people[step].add(one.person)
+        if one.seconds > 0:
+            seconds[step][one.person].append(one.seconds)
+        if (one.item, one.person) in equal:
+            agrees[step][one.person].append(equal[one.item, one.person])
+    return {
+        "steps": [
+            _step(place, people[place], seconds[place], agrees[place])
+            for place in range(len(STEPS))
+            if people[place]
+        ],
+        "decided": _labels(batch, measure, decided) if measure is not None else None,
+    }
+
+
+def step_of(turn: int) -> int:
+    """The place in `STEPS` of a person's n-th item, from 1."""
+    return max(place for place, first in enumerate(STEPS) if first <= turn)
+
+
+def _step(
+    place: int, people: set[str], seconds: Mapping[str, list[float]], agrees: Mapping[str, list[bool | None]]
+) -> dict[str, Any]:
+    middle = median_over(list(seconds.values()))
+    timed = sum(map(len, seconds.values()))
+    share = proportion_over((one.count(True), len(one) - one.count(None)) for one in agrees.values())
+    return {
+        "from": STEPS[place],
+        "to": STEPS[place + 1] - 1 if place + 1 < len(STEPS) else None,
+        "people": len(people),
+        "seconds": {"value": middle.value, "low": middle.low, "high": middle.high, "n": timed},
+        "agrees": asdict(share) if share.n else None,
+        "undecided": sum(one.count(None) for one in agrees.values()),
+    }
+
+
+def _measure(task: TaskType, batch: Batch) -> Measure | None:
+    """The first measure of the batch whose values are labels."""
+    found = agreement_report.measures_of(task, batch.people_compared)
+    return next((one for one in found if one.level in ("nominal", "ordinal")), None)
+
+
+def _equal_to_others(batch: Batch, measure: Measure) -> dict[tuple[str, str], bool | None]:
+    """Whether each response (item, person), as it enters agreement, is what most others chose; None of none and of a tie."""
+    found: dict[tuple[str, str], bool | None] = {}
+    for item, rated in groupby(agreement_report.rated(batch), key=lambda one: one.item):
+        labels = {one.annotator: measure.value(one.response) for one in rated}
+        votes = Counter(label for label in labels.values() if label is not None)
+        for person, label in labels.items():
+            first, second = [*(votes - Counter([label])).most_common(2), (None, 0), (None, 0)][:2]
+            if label is not None:
+                found[item, person] = label == first[0] if first[1] > second[1] else None
+    return found
+
+
+def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashable]:
+    """What was accepted of each item, gold items left out: the value of its first outcome."""
+    rows = Outcome.objects.filter(
+        decision__item__batch=batch,
+        decision__kind=Decision.Kind.ACCEPTED,
+        decision__item__is_gold=False,
+        number=1,
+    ).values_list("decision__item__public_id", "response")
+    found = {}
+    for item, response in rows.iterator(chunk_size=1_000):
+        value = measure.value(agreement_report.stored(task, response))
+        if value is not None:
+            found[item] = value
+    return found
+
+
+def _labels(batch: Batch, measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:
+    counts = Counter(decided.values())
+    items: defaultdict[Hashable, list[str]] = defaultdict(list)
+    for item, label in decided.items():
+        items[label].append(item)
+    if not 1 <= len(counts) <= agreement_report.FEW_LABELS:
+        return None
+    labels = [label for label in measure.order if label in counts]
+    labels += sorted(set(counts) - set(labels), key=lambda label: (str(type(label)), str(label)))
+    return {
+        "measure": measure.name,
+        "labels": [[agreement_report.in_words(label), counts[label]] for label in labels],
+        "items": counts.total(),
+        "undecided": agreement_report.answered(batch).filter(decision__isnull=True).count(),
+        "item_ids": {
+            agreement_report.in_words(label): ids for label, ids in items.items() if len(ids) <= MOST_LISTED
+        },
+    }

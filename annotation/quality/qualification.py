@@ -1,0 +1,169 @@
+"""Qualification batches: everybody gets every item, each has gold, and enough right ones open the batches that ask."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
+
+from annotation.access import audit_log
+from annotation.models import Assignment, Batch, Exclusion, Item, Membership, Person, Qualification, Tally
+from annotation.platform import display_text
+from annotation.platform.refusals import refuse
+from annotation.quality import gold
+from annotation.queue import entry_requirements
+from tableqa.statistics.proportions import Proportion
+
+State = Assignment.State
+
+
+def after_submission(assignment: Assignment, now: datetime) -> Qualification | None:
+    """What the person's work came to, when this was the last item of a qualification batch; else None.
+
+    To be called after a submission and after a skip; without a statement where the batch is for something else. An
+    item that was skipped is not right. What was reached once stays: later changes to an answer are not judged.
+    """
+    batch = assignment.batch
+    if batch.purpose != Batch.Purpose.QUALIFICATION:
+        return None
+    return settle(batch=batch, person=assignment.person, now=now)
+
+
+def settle(*, batch: Batch, person: Person, now: datetime) -> Qualification | None:
+    """The person's result, made now where they have ended every item that they may have; None before."""
+    found = Qualification.objects.filter(batch=batch, person=person).first()
+    if found is not None or _unfinished(batch, person).exists():
+        return found
+    score = reached(batch, person)
+    with transaction.atomic():
+        row, made = Qualification.objects.get_or_create(
+            batch=batch,
+            person=person,
+            defaults={"right": score.right, "judged": score.judged, "passed": score.passed, "at": now},
+        )
+        if made:
+            audit_log.log(row, "", "passed" if row.passed else "failed", by=person, now=now)
+    return row
+
+
+def reached(batch: Batch, person: Person) -> entry_requirements.Reached:
+    """What the person's work comes to so far: right ones among what was judged, and whether that is enough."""
+    right, judged = gold.scores(batch, person).get(person.pk, (0, 0))
+    return entry_requirements.Reached(right, judged, passed=enough(right, judged, batch.pass_percent))
+
+
+def enough(right: int, judged: int, asked: int) -> bool:
+    """Whether a score passes: at least `asked` percent of what was judged, and something was."""
+    return judged > 0 and 100 * right >= asked * judged
+
+
+def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualification:
+    """The manager lets the person in, whatever they reached. Raises Refused(invalid_request) for other batches."""
+    if batch.purpose != Batch.Purpose.QUALIFICATION:
+        refuse("invalid_request", "{name} is not a qualification batch.", name=batch.name)
+    if not Membership.objects.filter(
+        project_id=batch.project_id, person=person, removed_at__isnull=True
+    ).exists():
+        refuse("invalid_request", "{name} is not in this project.", name=person.name)
+    with transaction.atomic():
+        row = Qualification.objects.select_for_update().filter(batch=batch, person=person).first()
+        if row is None:
+            score = reached(batch, person)
+            row = Qualification(batch=batch, person=person, right=score.right, judged=score.judged, at=now)
+        elif row.passed:
+            return row
+        row.passed, row.granted_by = True, by
+        row.save()
+        audit_log.log(row, "", "granted", by=by, now=now)
+    return row
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far somebody is with a qualification batch; `row` is None for those who have not ended it."""
+
+    person: Person
+    member: int
+    done: int
+    row: Qualification | None
+
+    @property
+    def percent(self) -> int:
+        row = self.row
+        return (
+            0
+            if row is None
+            else entry_requirements.percent(entry_requirements.Reached(row.right, row.judged, row.passed))
+        )
+
+
+def standings(batch: Batch) -> list[Standing]:
+    """Everybody who annotates in the project or has begun the batch, by name; in three queries."""
+    rows = {row.person_id: row for row in batch.qualifications.select_related("granted_by")}
+    done = {
+        person: submitted + skipped
+        for person, submitted, skipped in Tally.objects.filter(batch=batch).values_list(
+            "person_id", "submitted", "skipped"
+        )
+    }
+    members = Membership.objects.filter(project_id=batch.project_id).select_related("person")
+    return [
+        Standing(one.person, one.pk, done.get(one.person_id, 0), rows.get(one.person_id))
+        for one in members.order_by("person__name", "pk")
+        if one.person_id in rows
+        or one.person_id in done
+        or (one.removed_at is None and "annotator" in one.roles)
+    ]
+
+
+def require_ready(batch: Batch) -> None:
+    """A qualification batch opens once every item of it has a known response. Raises Refused(invalid_request)."""
+    if lacking := gold.lacking(batch):
+        refuse(
+            "invalid_request",
+            "Items of {name} without a gold answer: {lacking} of {items_count}. Add the missing "
+            "answers under Gold answers, then open the batch.",
+            lacking=lacking,
+            items_count=batch.items_count,
+            name=batch.name,
+        )
+
+
+def warning(batch: Batch) -> str:
+    """What a manager should know of a batch whose qualification nobody can take yet; "" where there is nothing."""
+    if batch.requires is None or batch.closed_at is not None or batch.requires.state != "planned":
+        return ""
+    return gettext(
+        "{name} requires {qualification}, which is not open. Open it first; until then "
+        "annotators see “after {qualification}” and get no items."
+    ).format(name=batch.name, qualification=batch.requires.name)
+
+
+def result(batch: Batch, person: Person) -> Qualification | None:
+    """What the person reached in a qualification batch, once that is final; None before, and for other batches."""
+    if batch.purpose != Batch.Purpose.QUALIFICATION:
+        return None
+    return Qualification.objects.filter(batch=batch, person=person).first()
+
+
+def share_in_words(batch: Batch, share: Proportion) -> str:
+    """A share of right answers: in a qualification rounded down, like its result, so that all pages give one figure."""
+    if batch.purpose != Batch.Purpose.QUALIFICATION or not share.n:
+        return display_text.percent(share)
+    return f"{entry_requirements.percent(entry_requirements.Reached(share.hits, share.n, passed=False))} %"
+
+
+def asking_for(batch: Batch) -> Sequence[Batch]:
+    """The batches that ask for this qualification."""
+    return list(batch.required_by.order_by("pk"))
+
+
+def _unfinished(batch: Batch, person: Person) -> QuerySet[Item]:
+    """The items that the person may have and has neither submitted nor skipped."""
+    ended = Assignment.objects.filter(
+        item=OuterRef("pk"), person=person, state__in=[State.SUBMITTED, State.SKIPPED]
+    )
+    barred = Exclusion.objects.filter(item=OuterRef("pk"), person=person)
+    return Item.objects.filter(~Exists(ended), ~Exists(barred), batch=batch)

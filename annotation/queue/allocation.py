@@ -1,0 +1,340 @@
+"""Whose share of a batch is what: places kept for people, handed over, opened to all; leases that a manager takes back.
+
+A share is the places that are kept for somebody (`Place.reserved_for`) and what is on their desk. The queue gives a kept
+place to nobody else. What is finished belongs to nobody's share any more and is never moved.
+
+Places are changed only while they are free, one statement for many, in the order of their keys: whoever takes one at
+this moment keeps it. Leases end through `reservations.give_back`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils.translation import ngettext
+
+from annotation.access.roles import Role
+from annotation.models import Assignment, Batch, Exclusion, Membership, Person, Place, Project
+from annotation.platform.refusals import refuse
+from annotation.queue import reservations, strategies
+from annotation.queue.slots import chunks, keep_for
+
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What came of moving a share: places that others have now, that are open to all, and leases that ended for it."""
+
+    moved: int
+    opened: int
+    returned: int
+
+
+def annotators(project: Project) -> list[Person]:
+    """Everybody who annotates in the project now, in the order in which they came."""
+    here = Membership.objects.filter(project=project, removed_at__isnull=True, person__is_active=True)
+    return [
+        membership.person
+        for membership in here.select_related("person").order_by("pk")
+        if Role.ANNOTATOR.value in membership.roles
+    ]
+
+
+def hand_out(
+    *,
+    batch: Batch,
+    by: Person | None,
+    now: datetime,
+    items: Iterable[int] | None = None,
+    limited: bool = True,
+) -> int:
+    """Keep the free places of a split batch (of `items`, by id, or of all) for its people. Returns how many are kept.
+
+    Shares are as even as makers allow, what people have already counted in, and where it is `limited` never more than one
+    person may do in the batch. A place that nobody may have, or has room for, stays open to whoever comes.
+    """
+    people = [person.pk for person in annotators(batch.project)]
+    free: dict[int, list[int]] = {}
+    places = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
+    if items is not None:
+        places = places.filter(item_id__in=list(items))
+    for pk, item in places.order_by("position", "number").values_list("pk", "item_id"):
+        free.setdefault(item, []).append(pk)
+    loads = _loads(batch)
+    given: dict[int, list[int]] = {}
+    # Items with as many free places as the overlap are nearly all of them; those with fewer are split beside them.
+    for room in sorted({len(found) for found in free.values()}, reverse=True):
+        alike = [item for item, found in free.items() if len(found) == room]
+        split = strategies.split(
+            alike,
+            people,
+            room,
+            seed=batch.seed,
+            barred=_barred(alike),
+            loads=loads,
+            most=batch.caps.get("items") if limited else None,
+        )
+        for item, who in split.items():
+            for pk, person in zip(free[item], who, strict=False):
+                given.setdefault(person, []).append(pk)
+                loads[person] = loads.get(person, 0) + 1
+    return sum(keep_for(batch, places, person, by=by, now=now) for person, places in given.items())
+
+
+def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
+    """`hand_out` for a batch that opens. Raises Refused where there are too few people, or a share is beyond their limit."""
+    people = len(annotators(batch.project))
+    if people < batch.overlap:
+        refuse(
+            "invalid_request",
+            ngettext(
+                "A fixed allocation with {overlap} person per item needs {overlap} annotator; the project has "
+                "{people}. Invite more.",
+                "A fixed allocation with {overlap} people per item needs {overlap} annotators; the project has "
+                "{people}. Invite more, or lower the number of people per item.",
+                batch.overlap,
+            ).format(overlap=batch.overlap, people=people),
+        )
+    kept = hand_out(batch=batch, by=by, now=now, limited=False)
+    largest, most = max(_loads(batch).values(), default=0), batch.caps.get("items")
+    if most is not None and largest > most:
+        refuse(
+            "invalid_request",
+            "The largest share would be {largest} items, above the limit of {most} per person. "
+            "Raise the limit, invite more people, or use fewer items.",
+            largest=largest,
+            most=most,
+        )
+    return kept
+
+
+def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime) -> int:
+    """Keep up to `most` free places for a person, in the order of the batch. Returns how many there were for them.
+
+    Never more than one person may do in the batch; what they have counts.
+    """
+    _require_annotator(batch, person)
+    _require_unfinished(batch)
+    if most < 1:
+        refuse("invalid_request", "Enter a number of items, at least 1.")
+    with transaction.atomic():
+        most = min(most, _room(batch, person))
+        free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
+        rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
+        first = dict(rows)  # of the places of an item the one with the lowest number
+        wanted: list[int] = []
+        for items in chunks(reversed(first)):
+            barred = _barred(items)
+            wanted += [first[item] for item in items if person.pk not in barred.get(item, ())]
+            if len(wanted) >= most:
+                break
+        return keep_for(batch, wanted[:most], person.pk, by=by, now=now)
+
+
+def move(
+    *,
+    batch: Batch,
+    person: Person,
+    to: Sequence[Person] = (),
+    leases: bool = False,
+    by: Person,
+    now: datetime,
+) -> Moved:
+    """Give what a person has not finished to others, evenly; to whoever comes next where `to` is empty.
+
+    The share is what is kept for them and not begun; with `leases` also what is on their desk, which is taken back
+    first (drafts stay with them, and they do not get these items again). A place that none of `to` may have, or has room
+    for, is opened. What ends on a desk in a qualification stays that person's: there everybody does every item.
+    """
+    _require_unfinished(batch)
+    for one in to:
+        _require_annotator(batch, one)
+        if one.pk == person.pk:
+            refuse(
+                "invalid_request", "{name} already has this share. Choose another person.", name=person.name
+            )
+    with transaction.atomic():
+        # Leases first: they lock a tally, which comes before places.
+        returned = 0
+        places = set()
+        if leases:
+            for assignment in held(batch, [person]):
+                if reservations.give_back(
+                    assignment,
+                    state=State.RETURNED,
+                    reason=reservations.MOVED,
+                    now=now,
+                    actor=by,
+                ):
+                    returned += 1
+                    if not _theirs_alone(assignment):
+                        places.add(assignment.place_id)
+        kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
+        if batch.purpose != Batch.Purpose.QUALIFICATION:
+            places |= set(kept.values_list("pk", flat=True))
+        rows = dict(Place.objects.filter(pk__in=places, taken=False).values_list("item_id", "pk"))
+        split = strategies.split(
+            list(rows),
+            [one.pk for one in to],
+            1,
+            seed=batch.seed,
+            barred=_barred(list(rows)),
+            loads=_loads(batch),
+            most=batch.caps.get("items"),
+        )
+        moved = opened = 0
+        given: dict[int | None, list[int]] = {}
+        for item, who in split.items():
+            given.setdefault(who[0] if who else None, []).append(rows[item])
+        for taker, found in given.items():
+            changed = keep_for(batch, found, taker, by=by, now=now)
+            moved += changed if taker is not None else 0
+            opened += changed if taker is None else 0
+    return Moved(moved, opened, returned)
+
+
+def kept_for(project: Project, person: Person) -> int:
+    """How many free places of the project's unfinished batches are kept for the person."""
+    return _kept_for(project, person).count()
+
+
+def release(*, project: Project, person: Person, by: Person, now: datetime) -> int:
+    """What is kept for somebody who does not annotate in the project any more is free for whoever comes next.
+
+    Returns how many places these are. In the caller's transaction, after the person's leases ended.
+    """
+    found: dict[int, list[int]] = {}
+    for batch, pk in _kept_for(project, person).order_by("batch_id", "pk").values_list("batch_id", "pk"):
+        found.setdefault(batch, []).append(pk)
+    batches = Batch.objects.in_bulk(found)
+    return sum(keep_for(batches[batch], places, None, by=by, now=now) for batch, places in found.items())
+
+
+def _kept_for(project: Project, person: Person) -> QuerySet[Place]:
+    return Place.objects.filter(
+        batch__project=project,
+        batch__closed_at__isnull=True,
+        item__is_gold=False,
+        taken=False,
+        reserved_for=person,
+    )
+
+
+def take_back(
+    *, batch: Batch, held: Sequence[Assignment], to: Person | None = None, by: Person, now: datetime
+) -> Moved:
+    """End these leases of the batch; their places are kept for `to`, or free for whoever comes next. Drafts stay.
+
+    Who held an item does not get it again from the queue, but in a qualification, where everybody does every item. An item
+    that `to` may not have, or has no room for, is free for whoever comes next.
+    """
+    _require_unfinished(batch)
+    if to is not None:
+        _require_annotator(batch, to)
+    moved = 0
+    with transaction.atomic():
+        # By person, as tallies are locked everywhere; places after them.
+        ended = [
+            assignment
+            for assignment in sorted(held, key=lambda one: (one.person_id, one.pk))
+            if reservations.give_back(
+                assignment, state=State.RETURNED, reason=reservations.TAKEN_BACK, now=now, actor=by
+            )
+        ]
+        barred = _barred([assignment.item_id for assignment in ended])
+        room = 0 if to is None else _room(batch, to)
+        theirs: list[int] = []
+        others: list[int] = []
+        for assignment in ended:
+            if _theirs_alone(assignment):
+                continue
+            may = to is not None and len(theirs) < room and to.pk not in barred.get(assignment.item_id, ())
+            (theirs if may else others).append(assignment.place_id)
+        keep_for(batch, others, None, by=by, now=now)
+        if to is not None:
+            moved = keep_for(batch, theirs, to.pk, by=by, now=now)
+    return Moved(moved, len(ended) - moved, len(ended))
+
+
+def held(batch: Batch, people: Sequence[Person] | None = None) -> list[Assignment]:
+    """What these people (None: all) have on their desks, person by person."""
+    found = Assignment.objects.filter(batch=batch, state=State.LEASED)
+    if people is not None:
+        found = found.filter(person__in=list(people))
+    return list(found.select_related("batch", "place", "person", "item__example").order_by("person_id", "pk"))
+
+
+def kept(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
+    """Free places that are kept for somebody, by (batch, person) in ids: what they have not begun."""
+    rows = Place.objects.filter(
+        batch__in=batches, taken=False, reserved_for__isnull=False, item__is_gold=False
+    )
+    counted = rows.order_by().values_list("batch_id", "reserved_for_id").annotate(n=Count("pk"))
+    return {(batch, person): n for batch, person, n in counted}
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _theirs_alone(assignment: Assignment) -> bool:
+    """Whether nobody else does an item for somebody: its place was made for their turn, or it is of a qualification."""
+    return assignment.item.is_gold or assignment.batch.purpose == Batch.Purpose.QUALIFICATION
+
+
+def _room(batch: Batch, person: Person) -> int:
+    """How many more items may be kept for the person, by what one person may do in the batch."""
+    limit = batch.caps.get("items")
+    return batch.places_count if limit is None else max(limit - _loads(batch)[person.pk], 0)
+
+
+def _loads(batch: Batch) -> Counter[int]:
+    """How many items everybody has in the batch: kept for them, on their desk, or submitted."""
+    loads: Counter[int] = Counter()
+    for (_, person), number in kept([batch]).items():
+        loads[person] += number
+    live = Assignment.objects.filter(batch=batch, state__in=[State.LEASED, State.SUBMITTED])
+    for person, number in live.order_by().values_list("person_id").annotate(n=Count("pk")):
+        loads[person] += number
+    return loads
+
+
+def _barred(items: Sequence[int]) -> Mapping[int, set[int]]:
+    """Who may not have which of the items: makers, whoever had it already, whoever another place is kept for."""
+    found: dict[int, set[int]] = {}
+    for some in chunks(items):
+        rows = (
+            Exclusion.objects.filter(item__in=some).values_list("item_id", "person_id"),
+            Assignment.objects.filter(item__in=some).values_list("item_id", "person_id"),
+            Place.objects.filter(item__in=some, reserved_for__isnull=False).values_list(
+                "item_id", "reserved_for_id"
+            ),
+        )
+        for queried in rows:
+            for item, person in queried:
+                found.setdefault(item, set()).add(person)
+    return found
+
+
+def _require_annotator(batch: Batch, person: Person) -> None:
+    here = Membership.objects.filter(project=batch.project, person=person, removed_at__isnull=True).first()
+    if here is None or Role.ANNOTATOR.value not in here.roles:
+        refuse("invalid_request", "{name} is not an annotator in this project.", name=person.name)
+
+
+def _require_unfinished(batch: Batch) -> None:
+    if batch.closed_at is not None:
+        refuse(
+            "batch_closed",
+            "The batch {name} is closed. Its items can no longer be assigned.",
+            name=batch.name,
+        )
+    if batch.opened_at is None:
+        refuse(
+            "batch_not_open",
+            "Open {name} first. Its items can only be assigned once it is open.",
+            name=batch.name,
+        )

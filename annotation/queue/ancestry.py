@@ -1,0 +1,162 @@
+"""What became of an example: the tree from its original to everything that people and programs made of it.
+
+Source example -> operations -> decision -> release. Read from rows that never change, for the page that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext
+
+from annotation.access.visibility import Fact, Sight
+from annotation.models import Decision, Example, Membership, Outcome, PerturbationRun, Release, Try
+from annotation.queue import lineage
+from tableqa.operations import describe, from_dict, replay
+from tableqa.perturbations import PERTURBATIONS
+from tableqa.perturbations.contracts import Contract
+from tableqa.scoring.verdicts import WORDS
+from tasks.contract import Item
+
+MOST = 300
+"""Nodes of a tree that are shown."""
+
+
+@dataclass
+class Node:
+    """One example of a tree.
+
+    how        what was done to its parent, a sentence for each operation
+    by         pseudonyms of the people whose annotations it rests on; () where a program made it
+    decision   how it was accepted, None for an original and for what a program made
+    decider    the pseudonym of the adjudicator, "" where the responses decided
+    contract   what it had to keep
+    verdicts   what models in the loop came to on the submissions that it rests on: (model, verdict)
+    releases   the releases, oldest first, that hold it
+    waivers    (release, reason) where a release holds it although it breaks its contract
+    """
+
+    example: Example
+    how: list[str] = field(default_factory=list)
+    by: tuple[str, ...] = ()
+    decision: Decision | None = None
+    decider: str = ""
+    contract: Contract | None = None
+    verdicts: tuple[tuple[str, str], ...] = ()
+    releases: list[Release] = field(default_factory=list)
+    waivers: list[tuple[Release, str]] = field(default_factory=list)
+    outcome: Outcome | None = None
+    made: list[Node] = field(default_factory=list)
+
+    @property
+    def paper(self) -> str:
+        """The paper whose perturbation this is; "" where people made it."""
+        kind = PERTURBATIONS.get(self.example.perturbation) if self.example.seed is not None else None
+        return kind.paper if kind else ""
+
+
+def tree(example: Example, releases: Sequence[Release], sight: Sight) -> tuple[Node, int]:
+    """The tree that an example belongs to, from its original down, and how many nodes are left out.
+
+    `releases` are those that whoever asks may read, `sight` is what they may see.
+    """
+    root = example
+    while root.parent_id is not None:
+        root = Example.objects.select_related("stored_table", "source__project").get(pk=root.parent_id)
+    nodes, level, left_out = {root.pk: Node(root)}, [root.pk], 0
+    line = _line(example)
+    while level:
+        children = Example.objects.filter(parent__in=level).select_related("stored_table").order_by("pk")
+        level = []
+        for child in children:
+            if len(nodes) >= MOST and child.pk not in line:
+                left_out += 1
+                continue
+            nodes[child.pk] = Node(child, how=_how(nodes[child.parent_id or 0].example, child, sight))
+            if child.seed is not None and child.perturbation in PERTURBATIONS:
+                nodes[child.pk].contract = PERTURBATIONS[child.perturbation].contract
+            nodes[child.parent_id or 0].made.append(nodes[child.pk])
+            level.append(child.pk)
+    _tell_people(nodes, sight)
+    _tell_releases(nodes[root.pk], nodes, releases)
+    return nodes[root.pk], left_out
+
+
+def _line(example: Example) -> set[int]:
+    line = {example.pk}
+    while example.parent_id is not None:
+        line.add(example.parent_id)
+        example = Example.objects.only("pk", "parent_id").get(pk=example.parent_id)
+    return line
+
+
+def _how(parent: Example, child: Example, sight: Sight) -> list[str]:
+    """What leads from the parent to the child, in words about the parent's table."""
+    operations = [from_dict(operation) for operation in child.operations]
+    before, after = operations[: len(parent.operations)], operations[len(parent.operations) :]
+    base = replay(parent.stored_table.table(), before)
+    words = [describe(operation, base) for operation in after]
+    if child.question != parent.question:
+        words.append(
+            gettext("question: {before} → {after}").format(before=parent.question, after=child.question)
+        )
+    if child.answers != parent.answers and not sight.is_asked:
+        words.append(
+            gettext("answer: {before} → {after}").format(
+                before=", ".join(parent.answers), after=", ".join(child.answers)
+            )
+        )
+    return words
+
+
+def _tell_people(nodes: Mapping[int, Node], sight: Sight) -> None:
+    rows = Membership.objects.filter(project=sight.project)
+    names = dict(rows.values_list("person_id", "pseudonym"))
+    outcomes = Outcome.objects.filter(example__in=list(nodes)).select_related(
+        "decision__item__batch", "decision__item__example__stored_table", "decision__made_by"
+    )
+    for outcome in outcomes.prefetch_related("annotations__assignment"):
+        node = nodes[outcome.example_id or 0]
+        people = {annotation.assignment.person_id for annotation in outcome.annotations.all()}
+        is_named = sight.shows(Fact.NAMES, outcome.decision.item)
+        node.by = tuple(sorted({names[person] if is_named else gettext("an annotator") for person in people}))
+        node.decision, node.outcome = outcome.decision, outcome
+        node.decider = names.get(outcome.decision.made_by_id or 0, "")
+        node.verdicts = _verdicts([annotation.pk for annotation in outcome.annotations.all()])
+        item = outcome.decision.item
+        batch = item.batch
+        plain = Item(
+            example=item.example.example(),
+            variant=batch.variant,
+            settings=batch.settings,
+            inputs=item.inputs,
+        )
+        node.contract = batch.task().contract(plain)
+
+
+def _verdicts(annotations: Sequence[int]) -> tuple[tuple[str, str], ...]:
+    """The newest verdict on each submission, with the model that it is about."""
+    rows = Try.objects.filter(annotation__in=annotations, kind=Try.Kind.SUBMISSION).order_by("pk")
+    found = []
+    for row in rows:
+        newest = row.verdicts.order_by("-pk").first()
+        if newest is not None:
+            found.append((row.model or row.predictor, WORDS.get(newest.verdict, newest.verdict)))
+    return tuple(found)
+
+
+def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Release]) -> None:
+    """A release holds what was decided or run through up to its watermark, and the originals of that."""
+    runs = list(PerturbationRun.objects.filter(event__isnull=False, sources=root.example.source_id))
+    for release in releases:
+        decided = Outcome.objects.filter(decision__event_id__lte=release.watermark, example__in=list(nodes))
+        held = set(decided.values_list("example_id", flat=True))
+        through = [run for run in runs if (run.event_id or 0) <= release.watermark]
+        for key, node in nodes.items():
+            if key in held or any(lineage.makes(run, node.example) for run in through):
+                node.releases.append(release)
+                if node.outcome is not None and (why := release.waivers.get(node.outcome.public_id)):
+                    node.waivers.append((release, why))
+        if any(release in node.releases for node in nodes.values()):
+            root.releases.append(release)

@@ -1,0 +1,170 @@
+"""Which items and slots a person may have, and how many are left for them.
+
+The predicates are those of the queue, and of `annotation.queue.explanations`, which says why an item is not served.
+`item` is the path from the rows of a query to the item.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Now
+
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Exclusion,
+    Item,
+    Person,
+    Place,
+    Qualification,
+    Tally,
+)
+from annotation.queue import draws
+from annotation.queue.entry_requirements import qualifications_ahead, shut
+
+State = Assignment.State
+
+
+def had(person: int, item: str = "pk") -> Exists:
+    """Whether the item was assigned to the person (by id), whatever came of it."""
+    return Exists(Assignment.objects.filter(item_id=OuterRef(item), person_id=person))
+
+
+def is_excluded(person: int, item: str = "pk") -> Exists:
+    """Whether the person (by id) helped to make the item or has read responses to it."""
+    return Exists(Exclusion.objects.filter(item_id=OuterRef(item), person_id=person))
+
+
+def is_decided(item: str = "pk") -> Exists:
+    """Whether the item has a decision."""
+    return Exists(Decision.objects.filter(item_id=OuterRef(item)))
+
+
+def is_open_to(person: int) -> Q:
+    """The slots that are not reserved for others than the person (by id)."""
+    return Q(reserved_for__isnull=True) | Q(reserved_for_id=person)
+
+
+def open_to(person: int, places: QuerySet[Place]) -> QuerySet[Place]:
+    """Those of the slots that the person (by id) may have, of items that they neither had nor helped to make."""
+    return places.filter(is_open_to(person), ~had(person, "item_id"), ~is_excluded(person, "item_id"))
+
+
+def never_had(items: QuerySet[Item], person: int) -> QuerySet[Item]:
+    """Those of the items that the person (by id) neither had nor helped to make."""
+    return items.filter(~had(person), ~is_excluded(person))
+
+
+def items_left(batch: Batch, person: Person) -> QuerySet[Item]:
+    """The items of a batch for everybody that the person never had and nobody has decided."""
+    undecided = Item.objects.filter(~is_decided(), batch=batch, is_gold=False)
+    return never_had(undecided, person.pk)
+
+
+def returned_by(person: Person) -> QuerySet[Assignment]:
+    """What the person gave back, of items that nobody has decided, and whose place is still theirs alone; in a
+    qualification whatever went back.
+    """
+    return Assignment.objects.filter(
+        ~is_decided("item_id"),
+        Q(place__taken=False, place__reserved_for=person)
+        | Q(batch__purpose=Batch.Purpose.QUALIFICATION, item__is_gold=False),
+        person=person,
+        state=State.RETURNED,
+    )
+
+
+def expired(batch: Batch) -> QuerySet[Assignment]:
+    """The leases of the batch that ran out and whose slots others may have.
+
+    Whoever withdrew a submission to change it keeps the place, however long that takes (docs/decisions/0001); so does
+    whoever the place is kept for. The places of gold are kept for somebody, too; where others get what ordinary items
+    leave, they run out like these.
+    """
+    was_submitted = Annotation.objects.filter(assignment_id=OuterRef("pk"))
+    theirs_alone = Q(place__reserved_for=F("person"))
+    if batch.strategy == "open" and not is_for_everybody(batch):
+        theirs_alone &= Q(item__is_gold=False)
+    return Assignment.objects.filter(
+        ~Exists(was_submitted), ~theirs_alone, batch=batch, state=State.LEASED, leased_until__lt=Now()
+    )
+
+
+def is_for_everybody(batch: Batch) -> bool:
+    """Whether each person gets each item of the batch, also those who come when its places are taken."""
+    return batch.strategy == "everyone" or batch.purpose == Batch.Purpose.QUALIFICATION
+
+
+def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
+    """Items that each batch (by id) still has for the person, those on the desk included; in seven queries.
+
+    Leases of others that ran out are not taken back for it: it is what `take_next` would find now. The gold items that
+    the person's turns will bring until then are among them, so that the number falls by one with each item, whatever it is.
+    Nobody has more left than one person may do. Whoever failed the qualification that a batch asks for, or has no result
+    in one that is closed, has nothing left there.
+    """
+    found = dict.fromkeys(batches, 0)
+    ahead = dict.fromkeys(batches, 0)
+    held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
+    everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
+    free = open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
+    undecided = Item.objects.filter(~is_decided(), everybodys)
+    still = never_had(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
+    again = returned_by(person).filter(everybodys, batch_id__in=batches)
+    desk = held.values("batch_id").annotate(n=Count("pk"))
+    for rows in (
+        desk,
+        free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
+        still.values("batch_id").annotate(n=Count("pk")),
+        again.values("batch_id").annotate(n=Count("pk")),
+    ):
+        for row in rows:
+            found[row["batch_id"]] += row["n"]
+            if rows is not desk:
+                ahead[row["batch_id"]] += row["n"]
+    for batch in _mixed(person, batches):
+        turns = draws.GoldTurns(batch, person.pk)
+        found[batch.pk] += turns.ahead(batch.had or 0, ordinary=ahead[batch.pk], golds=batch.golds or 0)
+    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
+    results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
+    out = Exists(results.filter(passed=False)) | (Q(requires__closed_at__isnull=False) & ~Exists(results))
+    asking = Batch.objects.filter(pk__in=batches).filter(Q(requires__isnull=False) | ~Q(caps={}))
+    told = asking.annotate(out=out).values_list(
+        "pk", "caps", "out", Subquery(mine.values("submitted")), Subquery(mine.values("leased"))
+    )
+    for pk, caps, is_out, submitted, leased in told:
+        if (limit := caps.get("items")) is not None:
+            found[pk] = min(found[pk], max(limit - (submitted or 0), leased or 0))
+        if is_out:
+            found[pk] = 0
+    return found
+
+
+def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime) -> tuple[Batch | None, int]:
+    """The first of these batches that gives the person an item now, or says how to get one, with the number of its items."""
+    left = left_for(person, [batch.pk for batch in batches])
+    locked = qualifications_ahead(person, batches)
+    for batch in batches:
+        if not left[batch.pk] or batch.pk in locked:
+            continue
+        gate = shut(batch=batch, person=person, now=now, holding=None)
+        if gate is None or gate.address:
+            return batch, left[batch.pk]
+    return None, 0
+
+
+def _mixed(person: Person, batches: Sequence[int]) -> QuerySet[Any]:
+    """The batches with gold, each with the person's turns so far (`had`) and the number of `golds` that they never had."""
+    mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
+    turns = mine.values_list(F("leased") + F("submitted") + F("skipped") + F("returned"))
+    golds = never_had(Item.objects.filter(batch=OuterRef("pk"), is_gold=True), person.pk)
+    counted = golds.order_by().values("batch").annotate(n=Count("pk")).values("n")
+    return (
+        Batch.objects.filter(pk__in=batches, gold_percent__gt=0)
+        .annotate(had=Subquery(turns), golds=Subquery(counted))
+        .only("public_id", "draw_key", "gold_percent", "gold_feedback")
+    )

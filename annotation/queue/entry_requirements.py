@@ -1,0 +1,440 @@
+"""What stands between a person and the next item of a batch: consent, guidelines, practice, qualification, limits.
+
+`decide` is the rule, over plain facts. `shut` loads the facts, and only those that the batch or its project asks for:
+where nothing is asked there is no statement, where something is, there are two at most.
+"""
+
+import zoneinfo
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Consent,
+    Guidelines,
+    Person,
+    PracticeDone,
+    Project,
+    Qualification,
+    Reading,
+)
+from annotation.platform.prepared_statements import Select, moment, number, text
+from annotation.queue import practice
+from tasks.contract import TaskType
+
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Why somebody gets no item now: a code, a sentence, and the page that opens the gate.
+
+    `page` names the page's address and `args` what is in it; "" where only waiting or the manager helps. The page leads
+    back to the batch.
+    """
+
+    code: str
+    message: str
+    page: str = ""
+    args: tuple[str, ...] = ()
+    query: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def address(self) -> str:
+        """Where the page is, "" where there is none."""
+        if not self.page:
+            return ""
+        return reverse(self.page, args=self.args) + (f"?{urlencode(self.query)}" if self.query else "")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What somebody's work in a qualification batch came to."""
+
+    right: int
+    judged: int
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Where a person stands with everything that a batch and its project ask. The defaults let everybody in.
+
+    `reached` is None for somebody who has not finished the qualification batch yet. Items and hours are those submitted
+    and worked today in the batch and in the whole project; `items` all that were submitted in the batch. `held` is what is
+    on the person's desk in the batch, `project_held` in all batches of the project: it will be submitted.
+    """
+
+    consented: bool = True
+    read: bool = True
+    practised: bool = True
+    reached: Reached | None = Reached(0, 0, passed=True)
+    items: int = 0
+    items_today: int = 0
+    hours_today: float = 0.0
+    project_items_today: int = 0
+    project_hours_today: float = 0.0
+    held: int = 0
+    project_held: int = 0
+
+
+def shut(
+    *, batch: Batch, person: Person, now: datetime, holding: int | None = 0, begun: bool = False
+) -> Gate | None:
+    """The first gate of the batch that is shut for the person; None where they may have the next item.
+
+    `holding` is how many items of the batch they say they have before the one they ask for: who has more on the desk gets
+    one of these, and a limit of items does not stand before it. None is somebody who asks for an item that is not on the
+    desk. `begun` is for one that is: no limit stands before that. A submission from the desk is never refused for a gate;
+    what was begun may be finished. Wants `batch.project`.
+    """
+    if batch.paused_at is None and not asks(batch):
+        return None
+    return decide(batch, facts(batch=batch, person=person, now=now), holding=holding, begun=begun)
+
+
+def decide(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool = False) -> Gate | None:
+    """The rule of `shut`: what comes first is said first."""
+    return next(closed(batch, facts, holding=holding, begun=begun), None)
+
+
+def closed(batch: Batch, facts: Facts, *, holding: int | None = 0, begun: bool = False) -> Iterator[Gate]:
+    """All gates that are shut, in the order in which they apply."""
+    project = batch.project
+    back = (("batch", batch.public_id),)
+    if batch.paused_at is not None and batch.closed_at is None and not begun:
+        yield Gate(
+            "batch_paused",
+            gettext("{name} is paused. Your drafts are kept. Come back later.").format(name=batch.name),
+        )
+    if not facts.consented:
+        yield consent(batch)
+    if not facts.read:
+        yield Gate(
+            "guidelines_unread",
+            gettext("The guidelines are new or have changed. Read them to continue."),
+            "guidelines",
+            (project.slug, batch.task_type),
+            back,
+        )
+    if not facts.practised:
+        variant = (("variant", batch.variant),) if batch.variant else ()
+        yield Gate(
+            "practice_needed",
+            gettext("Complete the practice set first. Each answer is explained at once."),
+            "practice",
+            (project.slug, batch.task_type),
+            (*variant, *back),
+        )
+    if gate := _unqualified(batch, facts.reached):
+        yield gate
+    if not begun and (gate := _at_the_limit(batch, facts, holding)):
+        yield gate
+
+
+def consent(batch: Batch) -> Gate:
+    """The gate of somebody who stands by no consent to the version that counts. Wants `batch.project`."""
+    project = batch.project
+    return Gate(
+        "consent_needed",
+        gettext("Before your next item, read and accept the consent text of {name}.").format(
+            name=project.name
+        ),
+        "consent",
+        (project.slug,),
+        (("batch", batch.public_id),),
+    )
+
+
+def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
+    if reached is not None and reached.passed:
+        return None
+    asked = batch.requires
+    assert asked is not None, "only a batch that requires another one asks for a qualification"  # nosec
+    if reached is None and asked.closed_at is not None:
+        return Gate(
+            "not_qualified",
+            gettext(
+                "{name} requires the qualification “{name_2}”, which closed before you finished. A "
+                "manager can still admit you."
+            ).format(name=batch.name, name_2=asked.name),
+        )
+    if reached is None and asked.opened_at is None:
+        return Gate(
+            "not_qualified",
+            gettext("{name} requires the qualification {qualification}, which is not open yet.").format(
+                name=batch.name, qualification=asked.name
+            ),
+        )
+    if reached is None:
+        return Gate(
+            "not_qualified",
+            gettext(
+                "{name} requires the qualification “{name_2}” first. {pass_percent} % of its items "
+                "must be correct."
+            ).format(name=batch.name, name_2=asked.name, pass_percent=asked.pass_percent),
+            "annotate",
+            (asked.public_id,),
+        )
+    return Gate(
+        "not_qualified",
+        gettext(
+            "{name} requires {pass_percent} % in “{name_2}”. Your result is {percent} % ({right} "
+            "of {judged}). A manager can still admit you."
+        ).format(
+            name=batch.name,
+            pass_percent=asked.pass_percent,
+            name_2=asked.name,
+            percent=percent(reached),
+            right=reached.right,
+            judged=reached.judged,
+        ),
+    )
+
+
+def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | None:
+    """The first limit that is reached. Items on the desk count: they will be submitted."""
+    caps, everywhere = batch.caps, batch.project.caps
+    tomorrow = gettext("Come back tomorrow.")
+    new = holding is None or facts.held <= holding
+    here = max(holding or 0, facts.held)
+    for limit, had, held, sentence in (
+        (
+            caps.get("items"),
+            facts.items,
+            here,
+            gettext("You have reached the limit of {} items per person in {}."),
+        ),
+        (
+            caps.get("items_per_day"),
+            facts.items_today,
+            here,
+            gettext("You have reached the limit of {{}} items per day in {{}}. {tomorrow}").format(
+                tomorrow=tomorrow
+            ),
+        ),
+        (
+            everywhere.get("items_per_day"),
+            facts.project_items_today,
+            max(here, facts.project_held),
+            gettext("You have reached the limit of {{}} items per day in {name}. {tomorrow}").format(
+                name=_braced(batch.project.name), tomorrow=tomorrow
+            ),
+        ),
+    ):
+        if limit is None or not new or had + held < limit:
+            continue
+        if had >= limit:
+            return Gate("cap_reached", sentence.format(limit, batch.name))
+        return Gate(
+            "cap_reached",
+            ngettext(
+                "The limit is {limit} item, including items in progress. Finish the open items under "
+                "My work.",
+                "The limit is {limit} items, including items in progress. Finish the open items under "
+                "My work.",
+                limit,
+            ).format(limit=limit),
+        )
+    for limit, worked, where in (
+        (caps.get("hours_per_day"), facts.hours_today, batch.name),
+        (everywhere.get("hours_per_day"), facts.project_hours_today, batch.project.name),
+    ):
+        if limit is not None and worked >= limit:
+            return Gate(
+                "cap_reached",
+                gettext(
+                    "You have reached the limit of {limit:g} hours per day in {where}. {tomorrow}"
+                ).format(limit=limit, where=where, tomorrow=tomorrow),
+            )
+    return None
+
+
+def _braced(name: str) -> str:
+    """A name as part of a sentence that is formatted once more."""
+    return name.replace("{", "{{").replace("}", "}}")
+
+
+def percent(reached: Reached) -> int:
+    """The share that was right, rounded down: 79.9 % is not 80 %."""
+    return 100 * reached.right // reached.judged if reached.judged else 0
+
+
+# -- the facts --------------------------------------------------------------------------------------
+
+
+def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
+    """Where the person stands with what the batch and its project ask; the rest is as if it were asked of nobody."""
+    project = batch.project
+    found: dict[str, Any] = {}
+    if project.consent_number or project.must_read or batch.must_practise or batch.requires_id:
+        consented, read, practised, passed, right, judged = _standing.one(
+            person=person.pk,
+            project=project.pk,
+            consent=project.consent_number,
+            type=batch.task_type,
+            variant=batch.variant,
+            requires=batch.requires_id or 0,
+        )
+        if project.consent_number:
+            found["consented"] = consented
+        if project.must_read:
+            found["read"] = read
+        if batch.must_practise:
+            # Nobody can be sent to a practice set that the kind does not bring.
+            found["practised"] = practised or not practice.exercises(batch.task(), batch.variant)
+        if batch.requires_id:
+            found["reached"] = None if passed is None else Reached(right, judged, passed)
+    if batch.caps or project.caps:
+        day = day_begun(project, now)
+        names = (
+            *("items", "items_today", "hours_today", "project_items_today", "project_hours_today"),
+            *("held", "project_held"),
+        )
+        row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day) or (0,) * len(names)
+        found |= {
+            name: value / 3600 if "hours" in name else value for name, value in zip(names, row, strict=True)
+        }
+    return Facts(**found)
+
+
+def day_begun(project: Project, now: datetime) -> datetime:
+    """When today began where the project is at home (`Project.time_zone`)."""
+    here = now.astimezone(zoneinfo.ZoneInfo(project.time_zone))
+    return here.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+
+
+def asked_of(batch: Batch, task: TaskType) -> Mapping[str, bool]:
+    """What a batch asks before its first item, by name: for pages that say so. Wants `batch.project`."""
+    return {
+        "consent": bool(batch.project.consent_number),
+        "guidelines": batch.project.must_read,
+        "practice": batch.must_practise and bool(practice.exercises(task, batch.variant)),
+        "qualification": batch.requires_id is not None,
+    }
+
+
+def qualifications_ahead(person: Person, batches: Sequence[Batch]) -> dict[int, str]:
+    """By batch (id), the name of the qualification that comes first for the person: no statement where none is asked."""
+    asking = [one.pk for one in batches if one.requires_id is not None]
+    if not asking:
+        return {}
+    results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
+    ahead = Batch.objects.filter(~Exists(results), pk__in=asking, requires__closed_at__isnull=True)
+    return dict(ahead.values_list("pk", "requires__name"))
+
+
+def asks(batch: Batch) -> bool:
+    """Whether batch or project ask for anything at all, so that facts must be loaded. Wants `batch.project`."""
+    project = batch.project
+    return bool(
+        project.consent_number
+        or project.must_read
+        or project.caps
+        or batch.must_practise
+        or batch.requires_id
+        or batch.caps
+    )
+
+
+def _qualification(field: str) -> Subquery:
+    return Subquery(
+        Qualification.objects.filter(batch_id=number("requires"), person_id=number("person")).values(field)[
+            :1
+        ]
+    )
+
+
+def _newest() -> QuerySet[Guidelines]:
+    return Guidelines.objects.filter(project_id=number("project"), task_type=text("type")).order_by("-number")
+
+
+_standing = Select(
+    lambda: (
+        Person.objects.filter(pk=number("person"))
+        .annotate(
+            consented=Exists(
+                Consent.objects.filter(
+                    person_id=OuterRef("pk"),
+                    text__project_id=number("project"),
+                    text__number=number("consent"),
+                    withdrawn_at__isnull=True,
+                )
+            ),
+            read=Exists(
+                Reading.objects.filter(
+                    person_id=OuterRef("pk"), guidelines_id=Subquery(_newest().values("pk")[:1])
+                )
+            ),
+            practised=Exists(
+                PracticeDone.objects.filter(
+                    person_id=OuterRef("pk"),
+                    project_id=number("project"),
+                    task_type=text("type"),
+                    variant=text("variant"),
+                )
+            ),
+            passed=_qualification("passed"),
+            right=_qualification("right"),
+            judged=_qualification("judged"),
+        )
+        .values_list("consented", "read", "practised", "passed", "right", "judged")
+    )
+)
+
+
+def _today() -> Q:
+    return Q(ended_at__gte=moment("day")) | Q(ended_at__isnull=True, seen_at__gte=moment("day"))
+
+
+def _before() -> QuerySet[Annotation]:
+    """What the person had said of the item before today, newest first."""
+    said = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=False)
+    return said.filter(made_at__lt=moment("day")).order_by("-revision")
+
+
+def _seconds(when: Q) -> Coalesce:
+    """Time at work, today, on items that were ended, or last worked on, today."""
+    earlier = Coalesce(Subquery(_before().values("active_seconds")[:1]), 0.0)
+    return Coalesce(Sum(F("active_seconds") - earlier, filter=when), 0.0)
+
+
+def _submitted(when: Q) -> Count:
+    return Count("pk", filter=Q(state=State.SUBMITTED) & when)
+
+
+def _new() -> Q:
+    """Ended today, and not an item of an earlier day that was changed."""
+    return _today() & ~Q(Exists(_before()))
+
+
+_worked = Select(
+    lambda: (
+        Assignment.objects.filter(person_id=number("person"), batch__project_id=number("project"))
+        .order_by()
+        .values("person_id")
+        .annotate(
+            items=_submitted(Q(batch_id=number("batch"))),
+            items_today=_submitted(Q(batch_id=number("batch")) & _new()),
+            seconds_today=_seconds(Q(batch_id=number("batch")) & _today()),
+            project_items_today=_submitted(_new()),
+            project_seconds_today=_seconds(_today()),
+            held=Count("pk", filter=Q(state=State.LEASED, batch_id=number("batch"))),
+            project_held=Count("pk", filter=Q(state=State.LEASED)),
+        )
+        .values_list(
+            *("items", "items_today", "seconds_today", "project_items_today", "project_seconds_today"),
+            *("held", "project_held"),
+        )
+    )
+)

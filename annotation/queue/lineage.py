@@ -1,0 +1,563 @@
+"""What follows from what: derived examples, items of the batches that a decision feeds, what a run makes of an original."""
+
+import dataclasses
+import itertools
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
+from django.utils import timezone
+from django.utils.translation import ngettext
+
+import tableqa
+from annotation.background import jobs
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Batch,
+    Decision,
+    Example,
+    Item,
+    Job,
+    ModelAnswer,
+    Outcome,
+    PerturbationRun,
+    Place,
+    Project,
+    Proposal,
+    Provenance,
+    StoredTable,
+)
+from annotation.models.sources import LONGEST_EXAMPLE_ID
+from annotation.platform import bulk_rows
+from annotation.platform.bulk_rows import among
+from annotation.platform.keyset import in_lists
+from annotation.platform.refusals import refuse
+from annotation.queue import allocation, orphaned_slots, resources, slots
+from annotation.queue.slots import NewItem, chunks
+from tableqa.core.disk_collections import Lines
+from tableqa.core.translation import pack_all
+from tableqa.perturbations import PERTURBATIONS, Instance
+from tableqa.perturbations import instances as instances_of
+from tasks.contract import Context, Perturbed, Prepared, Preparing, Surroundings, TaskType
+
+AT_ONCE = 500
+"""Examples that are looked at together when items are made of them."""
+NUMBERS_AT_ONCE = 100
+ROOM_FOR_NUMBER = 10
+"""Characters behind a label: two signs and a number."""
+
+
+def make_example(*, item: Item, perturbed: Perturbed) -> Example:
+    """The example that an accepted edit makes. It keeps every operation since the source table."""
+    parent = item.example
+    label = item.batch.variant or item.batch.task_type
+    edited = perturbed.example
+    plain = edited.to_dict()
+    return Example.objects.create(
+        source_id=parent.source_id,
+        external_id=_new_id(parent, label),
+        position=parent.position,
+        question=edited.question,
+        answers=list(edited.answers),
+        stored_table_id=parent.stored_table_id,
+        operations=[*parent.operations, *(operation.to_dict() for operation in perturbed.operations)],
+        table_digest=edited.table.digest(),
+        more={
+            key: value for key, value in plain.items() if key not in ("id", "question", "answers", "table")
+        },
+        parent=parent,
+        perturbation=label,
+    )
+
+
+def _new_id(parent: Example, label: str) -> str:
+    """The id of the next example that an edit makes of this one: behind those that the source holds already.
+
+    Numbers have gaps where decisions were taken back, and an import may bring such ids, too: so they are not counted.
+    """
+    # Two batches that decide on one example take turns.
+    Example.objects.select_for_update(no_key=True).filter(pk=parent.pk).values_list("pk").first()
+    stem = f"{parent.external_id[: LONGEST_EXAMPLE_ID - len(label) - ROOM_FOR_NUMBER]}~{label}-"
+    known, last = Example.objects.filter(source_id=parent.source_id), 0
+    # Looked for by whole ids, for which there is an index; a source may hold a million.
+    while True:
+        numbers = {f"{stem}{number}": number for number in range(last + 1, last + 1 + NUMBERS_AT_ONCE)}
+        taken = known.filter(external_id__in=list(numbers)).values_list("external_id", flat=True)
+        highest = max((numbers[name] for name in taken), default=0)
+        if not highest:
+            return f"{stem}{last + 1}"
+        last = highest
+
+
+def follow_up(decision: Decision) -> int:
+    """New items in every batch that this decision feeds, and work for the runs that it feeds. Returns how many items."""
+    perturb_on(decision.item.batch, now=decision.made_at)
+    return sum(
+        _feed(batch, decision)
+        for batch in decision.item.batch.feeds.filter(closed_at__isnull=True).order_by(
+            "-pk"
+        )  # as `lock_batches`
+    )
+
+
+def perturb_on(batch: Batch, *, now: datetime) -> None:
+    """Have the perturbation runs that a batch feeds go on in the background, each once however much was decided."""
+    for run in batch.fed_runs.filter(event__isnull=True).select_related("project").defer("chosen", "marks"):
+        if not Job.objects.filter(kind="perturb", state=Job.State.QUEUED, ids={"run": run.pk}).exists():
+            jobs.enqueue(project=run.project, kind="perturb", ids={"run": run.pk}, by=None, now=now)
+
+
+def goes_on(when: Mapping[str, Sequence[Any]], data: Mapping[str, Any]) -> bool:
+    """Whether an outcome with this data feeds what asks for these values; of a field that is a list, one is enough.
+
+    {"label": ["extraction"]} takes what was decided to be an extraction question; {} takes everything.
+    """
+    return all(
+        any(one in values for one in (said if isinstance(said, list | tuple) else [said]))
+        for values, said in ((values, data.get(name)) for name, values in when.items())
+    )
+
+
+def catch_up(batch: Batch) -> int:
+    """Items of a batch planned after decisions that feed it were made. Returns how many."""
+    accepted = Decision.objects.filter(item__batch=batch.feeds_from, kind=Decision.Kind.ACCEPTED)
+    decisions = accepted.select_related("item__example", "item__batch").order_by("item__position", "pk")
+    return sum(_feed(batch, decision) for decision in list(decisions))
+
+
+def _feed(batch: Batch, decision: Decision) -> int:
+    item, made = decision.item, 0
+    for outcome in decision.outcomes.order_by("number"):
+        if not goes_on(batch.feeds_when, outcome.response["data"]):
+            continue
+        inputs = {"base": item.example.public_id, "outcome": outcome.public_id}
+        made += make_items(batch=batch, examples=[outcome.example_id or item.example_id], inputs=inputs)
+    return made
+
+
+@bulk_rows.seldom_collected()
+def make_items(
+    *,
+    batch: Batch,
+    examples: Sequence[int],
+    inputs: dict[str, str] | None = None,
+    size: int | None = None,
+) -> int:
+    """Items for these examples (keys) at the end of the batch, in their order; ones it has already are left out.
+
+    The kind prepares what is frozen beside each example, and leaves out examples that make no item of
+    it; of those that do it may prefer some (`Prepared.priority`). `size` takes that many at most.
+    Everyone who made an example, one it is derived from, one that its item shows beside it, or what the
+    kind looks into (`TaskType.looks_into`) is excluded from the item from the start. An example is never an item of both
+    a qualification and a batch that requires it: whoever passed knows it (`items_elsewhere`).
+    """
+    # Two decisions that feed one batch take turns: positions are given one after the other.
+    Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
+    items = slots.add_items(batch, new_items(batch, examples, inputs, size))
+    if batch.strategy == "split" and batch.opened_at is not None:
+        allocation.hand_out(batch=batch, by=None, now=timezone.now(), items=items)
+    elif batch.strategy == "everyone" and batch.opened_at is not None:
+        orphaned_slots.fit(batch, now=timezone.now(), items=items)
+    return len(items)
+
+
+def new_items(
+    batch: Batch, examples: Sequence[int], inputs: dict[str, str] | None = None, size: int | None = None
+) -> Iterator[NewItem]:
+    """The items that `make_items` makes, which nobody has written yet."""
+    task, here = batch.task(), Item.objects.filter(batch=batch)
+    known = frozenset(items_elsewhere(batch).values_list("example_id", flat=True))
+    examples = [key for key in starting_points(task, examples) if key not in known]
+    last = here.aggregate(last=Max("position"))["last"] or 0
+    if last:
+        there: set[int] = set()
+        for some in chunks(examples):
+            there.update(here.filter(example__in=some).values_list("example_id", flat=True))
+        examples = [key for key in examples if key not in there]
+    wanted = _wanted(batch, task, examples, size) if isinstance(task, Preparing) else map(_Wanted, examples)
+    return _new_items(task, itertools.islice(wanted, size), inputs or {}, first=last + 1)
+
+
+def items_elsewhere(batch: Batch) -> QuerySet[Item]:
+    """The items whose examples make none here: of its qualification, or of the batches that require it as one."""
+    if batch.purpose == Batch.Purpose.QUALIFICATION:
+        return Item.objects.filter(batch__requires=batch)
+    return (
+        Item.objects.filter(batch=batch.requires_id) if batch.requires_id is not None else Item.objects.none()
+    )
+
+
+def examples_of(required: Batch | None) -> frozenset[int]:
+    """The examples (keys) of the items of a qualification batch."""
+    return frozenset(Item.objects.filter(batch=required).values_list("example_id", flat=True))
+
+
+def leave_out(*, batch: Batch, required: Batch) -> int:
+    """Remove the items of a batch that are items of the qualification, too, in a transaction. Returns how many.
+
+    Raises Refused (invalid_request) where somebody has had one already, or none would be left.
+    """
+    Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk).values_list("pk").first()
+    twice = Item.objects.filter(batch=batch, is_gold=False, example__in=examples_of(required))
+    number = twice.count()
+    if not number:
+        return 0
+    begun = Exists(Assignment.objects.filter(item=OuterRef("pk")))
+    shown = Exists(Proposal.objects.filter(item=OuterRef("pk")))
+    if twice.filter(begun | shown).exists() or not batch.items.exclude(pk__in=twice).exists():
+        refuse(
+            "invalid_request",
+            ngettext(
+                "{number} item of {name} is also in {qualification} and can no longer be removed. "
+                "Create another batch that requires {qualification}; it leaves the item out.",
+                "{number} items of {name} are also in {qualification} and can no longer be removed. "
+                "Create another batch that requires {qualification}; it leaves them out.",
+                number,
+            ).format(number=number, name=batch.name, qualification=required.name),
+        )
+    places = Place.objects.filter(item__in=twice).count()
+    twice.delete()
+    Batch.objects.filter(pk=batch.pk).update(
+        items_count=F("items_count") - number, places_count=F("places_count") - places
+    )
+    return number
+
+
+def starting_points(task: TaskType, examples: Sequence[int]) -> Sequence[int]:
+    """The examples, each original exchanged for the newest one made of it by a perturbation that the kind starts from."""
+    return list(dict.fromkeys(starting_point_of(task, examples).values()))
+
+
+def starting_point_of(task: TaskType, examples: Sequence[int]) -> dict[int, int]:
+    """By example (key), the example that its item is made of (`starting_points`)."""
+    if not task.starts_from:
+        return {key: key for key in examples}
+    newest: dict[int | None, int] = {}
+    for some in chunks(examples):
+        made = Example.objects.filter(
+            parent__in=some, parent__parent__isnull=True, perturbation__in=task.starts_from
+        ).exclude(outcome__decision__item__batch__set_aside_at__isnull=False)
+        newest.update(made.order_by("pk").values_list("parent_id", "pk"))
+    return {key: newest.get(key, key) for key in examples}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Wanted:
+    """An example (key) of which an item is made, what the item freezes, and the examples (keys) that this shows."""
+
+    example: int
+    prepared: Prepared = dataclasses.field(default_factory=Prepared)
+    beside: Sequence[int] = ()
+
+
+def _new_items(
+    task: TaskType, wanted: Iterable[_Wanted], inputs: Mapping[str, str], first: int
+) -> Iterator[NewItem]:
+    for some in in_lists(enumerate(wanted, first), AT_ONCE):
+        away = _kept_away(task, [one for _, one in some])
+        for position, one in some:
+            frozen = {**inputs, **one.prepared.inputs}
+            yield NewItem(one.example, position, frozen, away.get(one.example, ()))
+
+
+def _kept_away(task: TaskType, wanted: Sequence[_Wanted]) -> dict[int, set[int]]:
+    """By example, the people (ids) who made it or what its item shows, or on whose decisions the kind looks."""
+    examples = Example.objects.filter(among("pk", [one.example for one in wanted]))
+    if not task.looks_into:
+        examples = examples.filter(parent__isnull=False)  # an original was made by nobody here
+    away = {example.pk: makers(example) | deciders(example, task.looks_into) for example in examples}
+    shown = Example.objects.filter(among("pk", {key for one in wanted for key in one.beside}))
+    made_by = {example.pk: makers(example) for example in shown}
+    for one in wanted:
+        for key in one.beside:
+            away.setdefault(one.example, set()).update(made_by[key])
+    return away
+
+
+def _wanted(batch: Batch, task: Preparing, examples: Sequence[int], size: int | None) -> Iterator[_Wanted]:
+    """Those of the examples that make an item of the kind, most wanted first."""
+    # Of a kind without favourites no more than `size` are looked for.
+    enough = None if task.favourites else size
+    looked = _looked_at(batch.project, task, examples, enough=enough, secret=batch.draw_key)
+    together = task.together(looked, batch.settings)
+    places, priorities = list(range(len(looked))), looked.priorities
+    if together is not looked:
+        priorities = array("d", [one.priority if one is not None else 0.0 for one in together])
+    if any(priorities):
+        places.sort(key=lambda place: -priorities[place])
+    for place in places:
+        if (prepared := together[place]) is not None:
+            beside = looked.beside(place, prepared.uses) if prepared.uses else ()
+            yield _Wanted(looked.examples[place], prepared, beside)
+
+
+class _Looked(Sequence[Prepared]):
+    """What a kind prepared for examples, in their order; on disk, for a batch may have very many."""
+
+    def __init__(self) -> None:
+        self.examples, self.priorities = array("q"), array("d")
+        self._places: list[int] = []
+        self._order: Sequence[int] = ()
+        self._lines = Lines()
+
+    def add(self, place: int, example: Example, prepared: Prepared, alternatives: Sequence[Example]) -> None:
+        """One more, at whatever place among all of them; `put_in_order` comes after the last one."""
+        beside = [(one.external_id, one.pk) for one in alternatives]
+        self._lines.append((pack_all(prepared.inputs), prepared.priority, prepared.uses, beside))
+        self._places.append(place)
+        self.examples.append(example.pk)
+        self.priorities.append(prepared.priority)
+
+    def put_in_order(self) -> None:
+        self._order = sorted(range(len(self._lines)), key=self._places.__getitem__)
+        self.examples = array("q", [self.examples[at] for at in self._order])
+        self.priorities = array("d", [self.priorities[at] for at in self._order])
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, place: Any) -> Any:
+        inputs, priority, uses, _ = self._lines[self._order[place]]
+        return Prepared(inputs, priority, tuple(uses))
+
+    def beside(self, place: int, uses: Sequence[str]) -> list[int]:
+        """The keys of those alternatives that have these ids."""
+        return [key for name, key in self._lines[self._order[place]][3] if name in uses]
+
+
+def has_suitable(project: Project, task: Preparing, examples: Sequence[int]) -> bool:
+    """Whether one of the examples (keys) can become an item of the task type. Looks no further than the first."""
+    return bool(_looked_at(project, task, starting_points(task, examples), enough=1))
+
+
+def _looked_at(
+    project: Project, task: Preparing, examples: Sequence[int], *, enough: int | None, secret: str = ""
+) -> _Looked:
+    """What the kind prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
+    # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
+    order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))
+    lent = resources.at_hand(project, task.needs)
+    imported: dict[tuple[str, str], list[Example]] | None = None
+    looked = _Looked()
+    for some in chunks(order):
+        if len(looked) == enough:
+            break
+        page = Example.objects.filter(among("pk", [examples[place] for place in some]))
+        rows = {example.pk: example for example in page}
+        if imported is None and any(example.parent_id is not None for example in rows.values()):
+            imported = _imported(project.pk)
+        known = _known([_line(example) for example in rows.values()])
+        stored = StoredTable.objects.in_bulk({example.stored_table_id for example in rows.values()})
+        table: tuple[int, tableqa.Table] | None = None
+        for place in some:
+            if len(looked) == enough:
+                break
+            example = rows[examples[place]]
+            example.stored_table = stored[example.stored_table_id]
+            if example.operations:
+                plain = example.example()
+            else:
+                if table is None or table[0] != example.stored_table_id:
+                    table = (example.stored_table_id, example.stored_table.table())
+                plain = example.example(table[1])
+            around, alternatives = surroundings(example, imported or {}, known, lent)
+            prepared = task.prepare(plain, dataclasses.replace(around, secret=secret))
+            if prepared is not None:
+                looked.add(place, example, prepared, alternatives)
+    looked.put_in_order()
+    return looked
+
+
+def _by_table(examples: Sequence[int]) -> list[int]:
+    """The places of the examples, those over one table beside each other."""
+    tables = array("q")
+    for some in chunks(examples):
+        found = dict(Example.objects.filter(among("pk", some)).values_list("pk", "stored_table_id"))
+        tables.extend(found[key] for key in some)
+    return sorted(range(len(examples)), key=tables.__getitem__)
+
+
+def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
+    """Examples that were read from a source and say in their meta what they were made of and how, by these two."""
+    found: dict[tuple[str, str], list[Example]] = {}
+    rows = Example.objects.originals().filter(
+        source__project_id=project, more__meta__has_keys=["original", "perturbation"]
+    )
+    for row in rows.usable().select_related("stored_table").order_by("pk"):
+        meta = row.more["meta"]
+        found.setdefault((str(meta["original"]), str(meta["perturbation"])), []).append(row)
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """What people decided and models said of several examples, by their keys; `lines` are they and what they come from."""
+
+    lines: Mapping[int, list[Example]]
+    decided: Mapping[int, list[tuple[int, str, dict[str, Any]]]]
+    answers: Mapping[int, list[ModelAnswer]]
+
+
+def _line(example: Example) -> list[Example]:
+    """The example, what it is made of, and so on to the original."""
+    line = [example]
+    while line[-1].parent_id is not None:
+        line.append(Example.objects.select_related("stored_table").get(pk=line[-1].parent_id))
+    return line
+
+
+def _known(lines: Sequence[list[Example]]) -> Known:
+    """In two queries, however many examples there are."""
+    decided: dict[int, list[tuple[int, str, dict[str, Any]]]] = {}
+    accepted = Outcome.objects.filter(
+        among("decision__item__example", {one.pk for line in lines for one in line}),
+        decision__item__batch__set_aside_at__isnull=True,
+    )
+    for key, example, kind, response in accepted.values_list(
+        "pk", "decision__item__example_id", "decision__item__batch__task_type", "response"
+    ):
+        decided.setdefault(example, []).append((key, kind, response["data"]))
+    answers: dict[int, list[ModelAnswer]] = {}
+    for row in ModelAnswer.objects.filter(among("example", {line[-1].pk for line in lines})).order_by("pk"):
+        answers.setdefault(row.example_id, []).append(row)
+    return Known({line[0].pk: line for line in lines}, decided, answers)
+
+
+def surroundings(
+    example: Example,
+    imported: Mapping[tuple[str, str], Sequence[Example]],
+    known: Known,
+    lent: Context,
+) -> tuple[Surroundings, list[Example]]:
+    """What the project knows of an example, with what is lent to the kind, and the rows of its alternatives.
+
+    `imported` are examples made elsewhere of what an original of the project has as its id, by that id and the kind of
+    perturbation: alternatives, too.
+    """
+    line = known.lines[example.pk]
+    alternatives: list[Example] = []
+    if example.parent_id is not None:
+        others = Example.objects.filter(
+            parent_id=example.parent_id, perturbation=example.perturbation
+        ).exclude(pk=example.pk)
+        alternatives = list(others.select_related("stored_table").order_by("pk"))
+        here = {one.external_id for one in (*line, *alternatives)}
+        of_parent = imported.get((line[1].external_id, example.perturbation), ())
+        alternatives += [one for one in of_parent if one.external_id not in here]
+    decided: dict[str, tuple[dict[str, Any], ...]] = {}
+    for _, kind, data in sorted(
+        (one for each in line for one in known.decided.get(each.pk, ())), key=lambda one: one[0]
+    ):
+        decided[kind] = (*decided.get(kind, ()), data)
+    answers: dict[str, tuple[dict[str, Any], ...]] = {}
+    for row in known.answers.get(line[-1].pk, ()):
+        answers[row.purpose] = (*answers.get(row.purpose, ()), {"model": row.model, **row.data})
+    around = Surroundings(
+        original=line[-1].example() if len(line) > 1 else None,
+        perturbation=example.perturbation,
+        alternatives=tuple(one.example() for one in alternatives),
+        makers={one.external_id: made for one in (example, *alternatives) if (made := _made_by(one))},
+        decided=decided,
+        model_answers=answers,
+        lent=lent,
+    )
+    return around, alternatives
+
+
+def _made_by(example: Example) -> str:
+    """What made an example: "person", "machine" or "machine, edited" where it was proposed, "automatic", or what an
+    import calls it; "" where nobody says."""
+    if example.seed is not None:
+        return "automatic"
+    if example.parent_id is not None:
+        outcome = Outcome.objects.filter(example=example).first()
+        return "" if outcome is None else _origin(outcome)
+    return str(example.more.get("meta", {}).get("maker") or "")
+
+
+def _origin(outcome: Outcome) -> str:
+    """Whose an accepted response is: "person", "machine" or "machine, edited"; a person's where one of several made it."""
+    said = set(Provenance.objects.filter(annotation__outcomes=outcome).values_list("origin", flat=True))
+    if not said or Provenance.Origin.HUMAN in said:
+        return "person"
+    return "machine, edited" if Provenance.Origin.EDITED in said else "machine"
+
+
+def makers(example: Example) -> set[int]:
+    """The people (ids) whose annotations made this example or any example it comes from."""
+    found: set[int] = set()
+    current: Example | None = example
+    while current is not None and current.parent_id is not None:
+        outcome = Outcome.objects.filter(example=current).select_related("decision__event").first()
+        if outcome is not None:
+            found |= _behind(outcome)
+        current = current.parent
+    return found
+
+
+def _behind(outcome: Outcome) -> set[int]:
+    """The people (ids) whose work an outcome is: who made its annotations, who decided, and whose responses an
+    adjudicator's own one rests on."""
+    found = set(outcome.annotations.values_list("assignment__person_id", flat=True))
+    if outcome.decision.made_by_id is not None:
+        found.add(outcome.decision.made_by_id)
+    if ids := (outcome.decision.event.detail or {}).get("based_on"):
+        rests = Annotation.objects.filter(public_id__in=ids)
+        found.update(rests.values_list("assignment__person_id", flat=True))
+    return found
+
+
+def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
+    """The people (ids) on whose work rests what was decided, in batches of these kinds, of the example or of what it was
+    made from."""
+    found: set[int] = set()
+    if not kinds:
+        return found
+    line: list[Example] = [example]
+    while line[-1].parent is not None:
+        line.append(line[-1].parent)
+    decided = Outcome.objects.filter(
+        decision__item__example__in=line, decision__item__batch__task_type__in=kinds
+    )
+    for outcome in decided.select_related("decision__event"):
+        found |= _behind(outcome)
+    return found
+
+
+def marks(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:
+    """The cells that people had marked as relevant in an original when the run was planned."""
+    return [(row, column) for row, column in run.marks.get(str(original.pk), ())]
+
+
+def instances(run: PerturbationRun, original: Example) -> Iterator[Instance]:
+    """What a run makes of one original: the same today as on the day when it ran."""
+    return instances_of(original.example(), run.kinds, run.seeds, relevant_cells=marks(run, original))
+
+
+def makes(run: PerturbationRun, example: Example) -> bool:
+    """Whether a run makes this automatic example."""
+    if example.seed is None or example.perturbation not in run.kinds:
+        return False
+    is_drawn = example.seed in run.seeds or not PERTURBATIONS[example.perturbation].seeded
+    return is_drawn and example.parent_id in run.chosen
+
+
+def automatic_example(original: Example, instance: Instance, digest: str) -> Example:
+    """The row, not saved, of what a program made of an original; `digest` is that of the new table."""
+    return Example(
+        source_id=original.source_id,
+        external_id=instance.id_of(original.external_id),
+        position=original.position,
+        question=original.question,
+        answers=original.answers,
+        stored_table_id=original.stored_table_id,
+        operations=[operation.to_dict() for operation in instance.perturbed.operations],
+        table_digest=digest,
+        more=original.more,
+        parent=original,
+        perturbation=instance.kind,
+        seed=instance.seed,
+    )

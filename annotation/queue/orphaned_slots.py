@@ -1,0 +1,236 @@
+"""Places that nobody is left for: whoever could have taken them skipped the item, left, or helped to make it.
+
+    fit(batch, now=now)           # a batch for everybody: as many places as there are people who may have the item
+    without_anybody(batch)        # other batches: items that lack answers and whom nobody can be asked for
+
+Both are looked at beside the work and not in the loop from item to item.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+
+from annotation.models import Assignment, Batch, Event, Exclusion, Item, Membership, Place
+from annotation.queue import reservations
+from annotation.queue.allocation import annotators
+from annotation.queue.slots import chunks, due_at, undecided
+
+State = Assignment.State
+GONE = Q(state=State.SKIPPED) | Q(state=State.RETURNED, reason__in=reservations.BY_A_MANAGER)
+"""Who had an item, has not answered, and does not get it again."""
+
+
+def fit(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> int:
+    """Take free places away that nobody is left for, in a batch that everybody annotates; an item that is complete then
+    is due. Returns how many places went.
+
+    One place stays on every item, for its history; it is kept for somebody who had the item, so that nobody gets it.
+    `items` (ids) are looked at, else those that somebody skipped or had to give up, and all once somebody has left.
+    """
+    people = {person.pk for person in annotators(batch.project)}
+    wanted = undecided(batch).filter(places_count__gt=F("submitted_count"))
+    pks = sorted(items) if items is not None else _perhaps_too_many(batch, wanted)
+    gone = 0
+    for some in chunks(pks):
+        with transaction.atomic():
+            locked = wanted.select_for_update(no_key=True).filter(pk__in=some).order_by("pk")
+            gone += _fit(batch, list(locked.values_list("pk", flat=True)), people, now)
+    return gone
+
+
+def without_anybody(batch: Batch) -> list[int]:
+    """Items (ids) of an open batch that lack answers which nobody can be asked for any more.
+
+    Only where somebody skipped the item, had to give it up or left, or one more was asked for: that a batch has too few
+    people yet is no reason to go on without them. Somebody who gave the item back may take it up again.
+    """
+    people = {person.pk for person in annotators(batch.project)}
+    if not people:
+        return []
+    left = _somebody_left(batch)
+    lacking = undecided(batch).filter(places_count__gt=F("submitted_count"), due_at__isnull=True)
+    gone = Assignment.objects.filter(GONE, batch=batch).values("item")
+    added = Place.objects.filter(batch=batch, added=True, taken=False).values("item")
+    where = Q(pk__in=gone) | Q(pk__in=added)
+    lacking = lacking.filter(where | Q(submitted_count__gt=0)) if left else lacking.filter(where)
+    held = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
+    # Nobody is left only where this one is not, either: of everybody's items theirs are the fewest.
+    one = _busiest_last(batch, people)
+    theirs = Q(pk__in=_had(batch).filter(person=one).values("item")) | Q(
+        pk__in=Exclusion.objects.filter(item__batch=batch, person=one).values("item")
+    )
+    found = list(lacking.filter(theirs, ~Exists(held)).order_by("pk").values_list("pk", flat=True))
+    open_ends = []
+    for some in chunks(found):
+        barred = _out(some)
+        open_ends += [pk for pk in some if not people - barred.get(pk, set())]
+    return open_ends
+
+
+def drop_free(item: Item) -> int:
+    """Take the free places of an item away, as far as its history can do without. The caller holds its lock."""
+    free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
+    return _drop(item.batch_id, {item.pk: free})
+
+
+def close_item(item: Item) -> list[dict[str, Any]]:
+    """Take every free place of an item away, so that nobody gets it. Returns what `open_item` needs to give them back.
+
+    The place of an item's history stays, kept for who had it. The caller holds its lock.
+    """
+    free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
+    closed = [
+        {"number": place.number, "added": place.added, "reserved_for": place.reserved_for_id}
+        for place in free
+    ]
+    _drop(item.batch_id, {item.pk: free})
+    if free and not Assignment.objects.filter(item=item).exists():
+        gone, _ = Place.objects.filter(item=item, taken=False).delete()
+        _count_places(item, -gone)
+    return closed
+
+
+def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
+    """Give the places back that `close_item` took away. The caller holds the item's lock."""
+    there = dict(Place.objects.filter(item=item).values_list("number", "pk"))
+    new = []
+    for place in closed:
+        if place["number"] in there:
+            kept_for = place["reserved_for"]
+            Place.objects.filter(pk=there[place["number"]], taken=False).update(reserved_for=kept_for)
+            continue
+        new.append(
+            Place(
+                batch_id=item.batch_id,
+                item=item,
+                number=place["number"],
+                added=place["added"],
+                position=item.position,
+                reserved_for_id=place["reserved_for"],
+            )
+        )
+    Place.objects.bulk_create(new)
+    _count_places(item, len(new))
+
+
+def drop_added(item_id: int) -> None:
+    """Take the places away that were added to an item and that nobody has taken: what they were added for is open again.
+
+    The caller holds the item's lock.
+    """
+    free = Place.objects.select_for_update().filter(item=item_id, added=True, taken=False).order_by("pk")
+    if found := list(free):
+        _drop(found[0].batch_id, {item_id: found})
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _fit(batch: Batch, items: Sequence[int], people: Collection[int], now: datetime) -> int:
+    had = _out(items)
+    for item, person in Assignment.objects.filter(item__in=items, state=State.LEASED).values_list(
+        "item_id", "person_id"
+    ):
+        had.setdefault(item, set()).add(person)
+    free: dict[int, list[Place]] = {}
+    locked = Place.objects.select_for_update().filter(item__in=items, taken=False)
+    for place in locked.order_by("pk"):
+        free.setdefault(place.item_id, []).append(place)
+    going = {}
+    for item, places in free.items():
+        expected = set(people) - had.get(item, set())
+        kept = {place.reserved_for_id for place in places if place.reserved_for_id in expected}
+        room = len(expected) - len(kept)
+        # What is kept for somebody who does not come goes first, then the last ones.
+        order = sorted(
+            (place for place in places if place.reserved_for_id not in kept),
+            key=lambda place: (place.reserved_for_id is not None, -place.number),
+        )
+        open_ones = [place for place in reversed(order) if place.reserved_for_id is None]
+        stay = {place.pk for place in open_ones[:room]}
+        if less := [place for place in order if place.pk not in stay]:
+            going[item] = less
+    gone = _drop(batch.pk, going)
+    complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
+    complete.filter(submitted_count__gt=0).update(due_at=due_at(batch, now))
+    return gone
+
+
+def _perhaps_too_many(batch: Batch, wanted: QuerySet[Item]) -> list[int]:
+    if not _somebody_left(batch):
+        wanted = wanted.filter(pk__in=Assignment.objects.filter(GONE, batch=batch).values("item"))
+    return list(wanted.order_by("pk").values_list("pk", flat=True))
+
+
+def _drop(batch: int, going: Mapping[int, Sequence[Place]]) -> int:
+    """Delete these free places, by item; of an item that would have none left the first stays, kept for who had it."""
+    keys = [place.pk for places in going.values() for place in places]
+    rest: dict[int, int] = {}
+    left = Place.objects.filter(item__in=going).exclude(pk__in=keys).order_by("-number")
+    rest.update(left.values_list("item_id", "pk"))
+    gone = 0
+    for item, places in going.items():
+        last = list(places)
+        if item not in rest:
+            first = min(last, key=lambda place: place.number)
+            last.remove(first)
+            rest[item] = first.pk
+            had = (
+                Assignment.objects.filter(item=item).order_by("-pk").values_list("person", flat=True).first()
+            )
+            if had is not None:
+                Place.objects.filter(pk=first.pk).update(reserved_for=had)
+        if last:
+            # Skips and returns point at the place they gave back: any other of the item says the same.
+            Assignment.objects.filter(place__in=last).update(place=rest[item])
+            Place.objects.filter(pk__in=[place.pk for place in last]).delete()
+            Item.objects.filter(pk=item).update(places_count=F("places_count") - len(last))
+            gone += len(last)
+    Batch.objects.filter(pk=batch).update(places_count=F("places_count") - gone)
+    return gone
+
+
+def _count_places(item: Item, number: int) -> None:
+    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + number)
+    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + number)
+
+
+def _had(batch: Batch) -> QuerySet[Assignment]:
+    """What was worked on for good: who gave an item back may have it again."""
+    return Assignment.objects.filter(Q(state=State.SUBMITTED) | GONE, batch=batch)
+
+
+def _out(items: Sequence[int]) -> dict[int, set[int]]:
+    """Who answered, skipped or had to give up which of the items, or may not have it."""
+    found: dict[int, set[int]] = {}
+    for rows in (
+        Assignment.objects.filter(Q(state=State.SUBMITTED) | GONE, item__in=items),
+        Exclusion.objects.filter(item__in=items),
+    ):
+        for item, person in rows.values_list("item_id", "person_id"):
+            found.setdefault(item, set()).add(person)
+    return found
+
+
+def _busiest_last(batch: Batch, people: Collection[int]) -> int:
+    """Of these people the one who has had, or may not have, the fewest items of the batch."""
+    counts = dict.fromkeys(people, 0)
+    for rows in (_had(batch), Exclusion.objects.filter(item__batch=batch)):
+        counted = (
+            rows.filter(person__in=list(people)).order_by().values_list("person_id").annotate(n=Count("pk"))
+        )
+        for person, number in counted:
+            counts[person] += number
+    return min(sorted(counts), key=lambda person: counts[person])
+
+
+def _somebody_left(batch: Batch) -> bool:
+    """Whether somebody who could have annotated has left, or is no annotator any more, since the batch was opened."""
+    gone = Membership.objects.filter(project=batch.project_id, removed_at__gte=batch.opened_at)
+    other = Event.objects.filter(
+        project=batch.project_id, thing="membership", after="no annotator", at__gte=batch.opened_at
+    )
+    return gone.exists() or other.exists()

@@ -1,0 +1,607 @@
+"""Who gets which item next. The only writer of places and leases.
+
+A place carries at most one live assignment (a partial unique index says so, whatever the code does),
+an item goes to a person at most once, and leases run on the database's clock.
+
+Rows are locked in one order everywhere, so that requests wait for each other in a line and never in a circle: the
+item (several: by key), the person's tally (several: by person), then the assignment and its place, the batch last (several:
+the newest first, so those that a batch feeds before it). Whoever changes a whole batch locks its items first, too
+(`slots.lock_items`). Whoever holds the tally is alone with the person's leases. Locks leave the key alone (`no_key`), so
+that a row may be pointed at meanwhile.
+
+Most places stand there when a batch opens. Some are made when somebody comes for them: those of gold items, whose turn
+is drawn for each person (`draws.GoldTurns`), and those of whoever comes later into a batch that everybody annotates. They
+are planned places, and kept for that person.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+from django.db import transaction
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce, Now
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.access import audit_log
+from annotation.models import Annotation, Assignment, Batch, Item, LedgerEntry, Person, Place, Tally
+from annotation.models.sources import EXAMPLES_SELDOM
+from annotation.platform.prepared_statements import Insert, Select, Update, number, text, together
+from annotation.platform.public_ids import new_public_id
+from annotation.platform.refusals import Refused, refuse
+from annotation.queue import draws
+from annotation.queue.availability import (
+    expired,
+    is_for_everybody,
+    is_open_to,
+    items_left,
+    never_had,
+    open_to,
+    returned_by,
+)
+from annotation.queue.entry_requirements import shut
+from annotation.queue.person_counts import add_to_tally, lock_tally, turns_of
+from annotation.queue.slots import keep_for
+
+LEASE = timedelta(minutes=20)
+WINDOW = 40
+"""How many free places ahead an order of one's own is drawn from."""
+MOST_HELD = 2
+"""Per person and batch: the item on screen and the prefetched one."""
+
+State = Assignment.State
+
+NOT_OPEN = {"planned": "batch_not_open", "paused": "batch_paused", "closed": "batch_closed"}
+"""Codes of why a batch gives no items, by its state."""
+EXPIRED, GIVEN_BACK = gettext_noop("expired"), "given back"
+MOVED, TAKEN_BACK = gettext_noop("given to another annotator"), gettext_noop("taken back")
+EXCLUDED = gettext_noop("item excluded")
+"""Codes of why an assignment was returned (`Assignment.reason`); `annotation.platform.display_text.CODES` has their
+words."""
+BY_A_MANAGER = (MOVED, TAKEN_BACK)
+"""Reasons by which a person does not get an item again."""
+
+
+def _lease_end() -> ExpressionWrapper:
+    return ExpressionWrapper(Now() + Value(LEASE), output_field=DateTimeField())
+
+
+class Taken(NamedTuple):
+    """A place that was free a moment ago."""
+
+    pk: int
+    item_id: int
+    position: int
+    made: bool = False
+    """A moment ago it was not there."""
+
+
+TAKEN = ("pk", "item_id", "position")
+
+# -- statements that run for every item ---------------------------------------------------------------
+
+_held = Select(
+    lambda: Assignment.objects.filter(
+        person_id=number("person"), batch_id=number("batch"), state=State.LEASED
+    ).order_by("pk")
+)
+_took = Update(
+    lambda: Tally.objects.filter(pk=number("tally")), leased=F("leased") + 1, cursor=number("position")
+)
+_add = Insert(Assignment, leased_until=_lease_end())
+_leased = Select(
+    lambda: (
+        Assignment.objects.with_guidelines()
+        .select_related("item__example")
+        .defer(*("item__example__" + name for name in EXAMPLES_SELDOM))
+        .filter(public_id=text("assignment"))
+    )
+)
+_one_more_place = Update(
+    lambda: Item.objects.filter(
+        pk=Subquery(
+            Item.objects.select_for_update(skip_locked=True, of=("self",), no_key=True)
+            .filter(pk=number("item"), batch__closed_at__isnull=True)
+            .values("pk")[:1]
+        )
+    ),
+    returning=("position",),
+    places_count=F("places_count") + 1,
+    due_at=None,
+)
+_add_place = Insert(
+    Place,
+    number=Coalesce(
+        Subquery(Place.objects.filter(item_id=number("item")).order_by("-number").values("number")[:1]),
+        0,
+    )
+    + 1,
+)
+_count_place = Update(lambda: Batch.objects.filter(pk=number("batch")), places_count=F("places_count") + 1)
+_golds = Select(
+    lambda: (
+        never_had(Item.objects.filter(batch_id=number("batch"), is_gold=True), number("person"))
+        .order_by("position")
+        .values_list("pk")
+    )
+)
+_renew = Update(
+    lambda: Assignment.objects.filter(pk=number("assignment"), state=State.LEASED), leased_until=_lease_end()
+)
+
+
+def _free_from() -> QuerySet[Place]:
+    # Whoever waited for the batch to close gets nothing of it.
+    is_open = Exists(Batch.objects.filter(pk=number("batch"), closed_at__isnull=True))
+    free = Place.objects.filter(
+        is_open, batch_id=number("batch"), taken=False, position__gte=number("position")
+    )
+    return open_to(number("person"), free).order_by("position", "number")
+
+
+def _taking(free: QuerySet[Place]) -> QuerySet[Place]:
+    """The first of the places that nobody else is taking this moment."""
+    return Place.objects.filter(
+        pk=Subquery(free.select_for_update(skip_locked=True, of=("self",)).values("pk")[:1])
+    )
+
+
+_ahead = Select(lambda: _free_from().values_list("pk")[:WINDOW])
+_take_first = Update(lambda: _taking(_free_from()), returning=TAKEN, taken=True)
+_take_this = Update(
+    lambda: _taking(Place.objects.filter(pk=number("place"), taken=False)), returning=TAKEN, taken=True
+)
+
+_DRAFT: Any = Assignment._meta.get_field("draft")
+
+# -- journeys ---------------------------------------------------------------------------------------
+
+
+def next_assignment(
+    *, batch: Batch, person: Person, holding: Sequence[str] = (), now: datetime
+) -> Assignment | None:
+    """The next item for this person: one already held and not listed in `holding`, else a new lease.
+
+    None when nothing is left for this person now (or they hold `MOST_HELD` already). Places whose
+    lease ran out are taken back only when no free place is left, in a transaction of their own.
+    A paused batch gives again what is on the person's desk, and nothing else.
+    Raises Refused: batch_closed, batch_not_open, batch_paused, and what a gate says that is shut
+    (`annotation.queue.entry_requirements`).
+    """
+    if batch.state == "paused" and (again := _on_the_desk(batch, person, holding, now)) is not None:
+        return again
+    require_open(batch)
+    if gate := shut(batch=batch, person=person, now=now, holding=len(holding)):
+        if gate.code == "cap_reached":
+            _let_go(batch, person, now)
+        refuse(gate.code, gate.message, more={"page": gate.address})
+    with transaction.atomic():
+        found = take_next(batch=batch, person=person, holding=holding, now=now)
+    if found is None and take_back_expired(batch=batch, now=now):
+        with transaction.atomic():
+            found = take_next(batch=batch, person=person, holding=holding, now=now)
+    return found
+
+
+def take_next(
+    *, batch: Batch, person: Person, holding: Sequence[str], now: datetime, tally: Tally | None = None
+) -> Assignment | None:
+    """`next_assignment` within the caller's transaction, for an open batch and a person whom no gate keeps out.
+
+    Leases are not taken back from others. `tally` is the person's row where the caller has changed, and thereby locked, it.
+    """
+    tally = tally or lock_tally(batch.pk, person.pk)
+    held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
+    if (again := _not_held(held, holding)) is not None:
+        return again
+    if len(held) >= MOST_HELD:
+        return None
+    place, everybodys = _take_in_turn(batch, person, tally), is_for_everybody(batch)
+    if place is not None and everybodys and not place.made:
+        # Theirs alone from now on, as a place that is made for somebody is: nobody else can do the item in their place.
+        Place.objects.filter(pk=place.pk).update(reserved_for=person)
+    if place is None and everybodys:
+        place = _take_made(batch, person)
+        if place is None:
+            return _given_back_before(batch, person, now)
+    return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
+
+
+def _let_go(batch: Batch, person: Person, now: datetime) -> None:
+    """Once somebody submitted all that one person may do in a batch, what is still kept for them is free for others."""
+    limit = batch.caps.get("items")
+    if limit is None or is_for_everybody(batch):
+        return
+    with transaction.atomic():
+        if lock_tally(batch.pk, person.pk).submitted < limit:
+            return
+        kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
+        # Locked at once: a manager may be giving them to somebody else.
+        locked = kept.select_for_update(no_key=True, of=("self",)).order_by("pk")
+        keep_for(batch, list(locked.values_list("pk", flat=True)), None, by=person, now=now)
+
+
+def _on_the_desk(batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+    """What a person has been given and not finished, where nothing stands before what was begun."""
+    again = _not_held(_held(batch=batch.pk, person=person.pk), holding)
+    if again is not None:
+        require_no_gate(batch, person, now=now, holding=None, begun=True)
+    return again
+
+
+def _not_held(held: Sequence[Assignment], holding: Sequence[str]) -> Assignment | None:
+    """The first of them that the page does not have yet; its lease starts anew."""
+    for assignment in held:
+        if assignment.public_id not in holding:
+            renew(assignment)
+            return assignment
+    return None
+
+
+def following(*, batch: Batch, person: Person, holding: Sequence[str], now: datetime) -> Assignment | None:
+    """`next_assignment` for somebody whose submission is kept whatever comes next: None where it would be refused."""
+    try:
+        return next_assignment(batch=batch, person=person, holding=holding, now=now)
+    except Refused:
+        return None
+
+
+def require_open(batch: Batch) -> None:
+    """Raises Refused: batch_closed, batch_paused, batch_not_open."""
+    if batch.state != "open":
+        words = {"closed": gettext("is closed"), "paused": gettext("is paused")}
+        refuse(
+            NOT_OPEN[batch.state],
+            "The batch {name} {words}.",
+            name=batch.name,
+            words=words.get(batch.state, gettext("is not open yet")),
+        )
+
+
+def require_no_gate(
+    batch: Batch, person: Person, *, now: datetime, holding: int | None, begun: bool = False
+) -> None:
+    """Raises Refused with what the first gate says that is shut (`annotation.queue.entry_requirements.shut`), and its
+    page."""
+    if gate := shut(batch=batch, person=person, now=now, holding=holding, begun=begun):
+        refuse(gate.code, gate.message, more={"page": gate.address})
+
+
+def renew(assignment: Assignment) -> None:
+    """The person is at work: the lease starts anew."""
+    _renew(assignment=assignment.pk)
+
+
+def take_again(assignment: Assignment, *, now: datetime) -> None:
+    """Give a returned assignment a free place of its item back, to somebody whom no gate keeps out.
+
+    Raises Refused: batch_closed, batch_paused, what a gate says that is shut, and place_taken with why it is.
+    """
+    require_open(assignment.batch)
+    require_no_gate(assignment.batch, assignment.person, now=now, holding=None)
+    with transaction.atomic():
+        lock_item(assignment.item_id)
+        lock_tally(assignment.batch_id, assignment.person_id)
+        place = (
+            Place.objects.select_for_update(of=("self",), no_key=True)
+            .filter(is_open_to(assignment.person_id), item_id=assignment.item_id, taken=False)
+            .order_by(F("reserved_for").asc(nulls_last=True), "number")
+            .first()
+        )
+        gone = assignment.item.is_gold and used_up([assignment])
+        moved = assignment.reason in BY_A_MANAGER and assignment.batch.purpose != Batch.Purpose.QUALIFICATION
+        if place is None or moved or gone:
+            refuse("place_taken", why_gone(assignment.reason))
+        _take_back_up(assignment, place.pk, now)
+
+
+def used_up(golds: Sequence[Assignment]) -> set[int]:
+    """Of the batches of these returned gold items those (ids) in which no ordinary place is free any more.
+
+    A gold item's place is one person's alone. It could be had again for ever, and that would tell: an ordinary item would
+    be with somebody else by then. Where everybody gets every item, ordinary places are somebody's alone, too.
+    """
+    batches = {one.batch_id for one in golds if not is_for_everybody(one.batch)}
+    if not batches:
+        return set()
+    free = Place.objects.filter(batch__in=batches, taken=False, item__is_gold=False)
+    return batches - set(free.order_by().values_list("batch_id", flat=True).distinct())
+
+
+def why_gone(reason: str) -> str:
+    """Why somebody cannot have an item again, by the reason for which it was returned."""
+    if reason in BY_A_MANAGER:
+        return gettext("A manager gave this item to another annotator. Your draft is under My work.")
+    if reason == EXCLUDED:
+        return gettext("This item was excluded. Your draft is under My work.")
+    if reason == EXPIRED:
+        return gettext(
+            "Your reservation expired, and another annotator took the slot. Your draft is under My work."
+        )
+    if reason == GIVEN_BACK:
+        return gettext("You returned this item, and another annotator took it. Your draft is under My work.")
+    return gettext(
+        "A manager took back this item, and another annotator has it. Your draft is under My work."
+    )
+
+
+def _take_back_up(assignment: Assignment, place_id: int, now: datetime) -> None:
+    """A returned assignment on a free place. The caller holds the person's tally. Raises Refused(place_taken)."""
+    Place.objects.filter(pk=place_id).update(taken=True)
+    changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
+        state=State.LEASED, reason="", place_id=place_id, leased_until=_lease_end(), ended_at=None
+    )
+    if not changed:
+        refuse("place_taken", "This assignment is no longer open.")
+    add_to_tally(assignment, returned=-1, leased=1)
+    audit_log.log(assignment, State.RETURNED, State.LEASED, by=assignment.person, now=now)
+    assignment.place_id, assignment.state = place_id, State.LEASED
+
+
+def hand_out_again(assignment: Assignment, *, now: datetime) -> None:
+    """The person sees the item anew from now on, and with it the guidelines as they are now."""
+    Assignment.objects.filter(pk=assignment.pk).update(leased_at=now)
+    assignment.leased_at = now
+
+
+def give_back(
+    assignment: Assignment, *, state: State, reason: str, now: datetime, actor: Person | None
+) -> bool:
+    """End a lease without a submission and free its place. False when it had already ended."""
+    with transaction.atomic():
+        lock_tally(assignment.batch_id, assignment.person_id)
+        changed = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED).update(
+            state=state, reason=reason, ended_at=now
+        )
+        if not changed:
+            return False
+        place = Place.objects.filter(pk=assignment.place_id)
+        skipped = state == State.SKIPPED and is_for_everybody(assignment.batch)
+        if (skipped or assignment.batch.strategy == "split") and not assignment.item.is_gold:
+            place.update(taken=False, reserved_for=None)  # somebody else may do it now
+        else:
+            place.update(taken=False)
+        # What they look at next they look at from now on, unless it was somebody else who ended this.
+        add_to_tally(
+            assignment,
+            leased=-1,
+            ended=now if actor is not None and actor.pk == assignment.person_id else None,
+            **{state.value: 1},
+        )
+        # Why somebody skips is their own word, and stands with the assignment alone; why a lease ended is kept.
+        detail = {"reason": reason} if state == State.RETURNED and reason else None
+        audit_log.log(assignment, State.LEASED, state, by=actor, now=now, detail=detail)
+        _enter_in_ledger(assignment, state, now)
+    assignment.state = state
+    return True
+
+
+def turn_down(assignment: Assignment, *, reason: str, now: datetime) -> None:
+    """A skip after the lease was taken back: the place is free already, the person's reason is kept."""
+    with transaction.atomic():
+        lock_tally(assignment.batch_id, assignment.person_id)
+        changed = Assignment.objects.filter(pk=assignment.pk, state=State.RETURNED).update(
+            state=State.SKIPPED, reason=reason, ended_at=now
+        )
+        if changed:
+            add_to_tally(assignment, returned=-1, skipped=1)
+            audit_log.log(assignment, State.RETURNED, State.SKIPPED, by=assignment.person, now=now)
+            _enter_in_ledger(assignment, State.SKIPPED, now)
+    assignment.state = State.SKIPPED
+
+
+def _enter_in_ledger(assignment: Assignment, kind: State, now: datetime) -> None:
+    """The time since the row before, of a skip or return, for pay (`annotation.payments.ledger`). In a transaction."""
+    revisions = Annotation.objects.filter(assignment=assignment.pk).order_by("-revision")
+    submitted = revisions.filter(response__isnull=False)
+    since = LedgerEntry.objects.filter(
+        assignment=assignment.pk, revision__gte=_first(submitted, "revision", 0)
+    ).order_by()
+    seconds = since.values("assignment").annotate(sum=Sum("seconds"))
+    LedgerEntry.objects.create(
+        assignment=assignment,
+        batch_id=assignment.batch_id,
+        person_id=assignment.person_id,
+        kind=kind.value,
+        revision=_first(revisions, "revision", 0),
+        seconds=_first(Assignment.objects.filter(pk=assignment.pk), "active_seconds", 0.0)
+        - _first(submitted, "active_seconds", 0.0)
+        - _first(seconds, "sum", 0.0),
+        at=now,
+    )
+
+
+def _first(rows: QuerySet[Any, Any], field: str, default: float) -> Coalesce:
+    return Coalesce(Subquery(rows.values(field)[:1]), default)
+
+
+def reopen(assignment: Assignment, *, now: datetime) -> None:
+    """Undo of a submission: the person holds the place again. The caller holds the item's lock."""
+    add_to_tally(assignment, submitted=-1, leased=1)
+    Assignment.objects.filter(pk=assignment.pk, state=State.SUBMITTED).update(
+        state=State.LEASED,
+        annotation=None,
+        said=None,
+        ended_at=None,
+        leased_at=now,
+        leased_until=_lease_end(),
+        seen_at=now,
+    )
+
+
+def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
+    """End leases that ran out (`availability.expired`), oldest first, so that others can have their places.
+
+    Whoever asks for something at this very moment keeps what they have. Returns how many.
+    """
+    leases = expired(batch)
+    with transaction.atomic():
+        people = (
+            Tally.objects.select_for_update(skip_locked=True, no_key=True)
+            .filter(batch=batch, person__in=leases.values("person"))
+            .order_by("person_id")
+            .values_list("person_id", flat=True)
+        )
+        theirs = (
+            leases.select_for_update(skip_locked=True, of=("self",), no_key=True)
+            .filter(person__in=list(people))
+            .select_related("batch")
+            .order_by("leased_until", "pk")[:limit]
+        )
+        taken = [
+            give_back(assignment, state=State.RETURNED, reason=EXPIRED, now=now, actor=None)
+            for assignment in list(theirs)
+        ]
+    return sum(taken)
+
+
+def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | None) -> int:
+    """End every lease of the batch; drafts stay with their people. Returns how many."""
+    held = (
+        Assignment.objects.filter(batch=batch, state=State.LEASED)
+        .select_related("batch")
+        .order_by("person_id")
+    )
+    return sum(
+        give_back(one, state=State.RETURNED, reason=reason, now=now, actor=actor) for one in list(held)
+    )
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _lease(place: Taken, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
+    """The place is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_whole`)."""
+    public_id = new_public_id()
+    (assignment,) = together(
+        _add.step(
+            public_id=public_id,
+            batch_id=batch.pk,
+            item_id=place.item_id,
+            place_id=place.pk,
+            person_id=person.pk,
+            leased_at=now,
+            seen_at=now,
+        ),
+        _took.step(tally=tally.pk, position=tally.cursor if place.made else place.position),
+        audit_log.recording(
+            project_id=batch.project_id,
+            actor=person,
+            thing="assignment",
+            thing_id=None,
+            after=State.LEASED,
+            now=now,
+        ),
+        _leased.step(assignment=public_id),
+    )
+    assignment.batch, assignment.person = batch, person
+    assignment.submitted_before = tally.submitted
+    _DRAFT.set_cached_value(assignment, None)  # nobody can have written one yet
+    return cast("Assignment", assignment)
+
+
+def is_whole(assignment: Assignment) -> bool:
+    """Whether the assignment came with all that is shown of it: from `take_next` as a new one, or from `access`."""
+    return hasattr(assignment, "submitted_before")
+
+
+def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
+    place = _take_free(batch, person, tally.cursor)
+    return _take_free(batch, person, 0) if place is None and tally.cursor else place
+
+
+def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A place as it comes; in a batch with gold, one on a gold item where the turn is a gold one."""
+    take = _take_drawn if batch.task().order == "shuffled" else _take
+    if not batch.gold_percent:
+        return take(batch, person, tally)
+    had, turns = turns_of(tally), draws.GoldTurns(batch, person.pk)
+    golds = _golds(batch=batch.pk, person=person.pk)
+    # Where turns are independent, gold that came after the last ordinary item would be known as gold.
+    if had in turns and (not turns.are_independent or _has_ordinary(batch, person)):
+        for (item,) in draws.order_of_gold(batch, person.pk, had, golds):
+            if place := _make_place(item, batch, person):
+                return place
+    return take(batch, person, tally)
+
+
+def _has_ordinary(batch: Batch, person: Person) -> bool:
+    """Whether an item that is no gold waits for the person."""
+    if is_for_everybody(batch):
+        return items_left(batch, person).exists()
+    return bool(_ahead(batch=batch.pk, person=person.pk, position=0))
+
+
+def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignment | None:
+    """An item that the person gave back once, and that nobody can do in their place; in a qualification, which everybody
+    does whole, also one that a manager took off their desk.
+    """
+    returned = returned_by(person).filter(batch=batch)
+    for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
+        place = assignment.place_id
+        if batch.purpose == Batch.Purpose.QUALIFICATION:
+            free = Place.objects.filter(is_open_to(person.pk), item=assignment.item_id, taken=False)
+            theirs = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by(
+                F("reserved_for").asc(nulls_last=True), "number"
+            )
+            found = theirs.first() or _make_place(assignment.item_id, batch, person)
+            if found is None:
+                return None
+            place = found.pk
+            Place.objects.filter(pk=place).update(reserved_for=person)
+        _take_back_up(assignment, place, now)
+        hand_out_again(assignment, now=now)
+        return assignment
+    return None
+
+
+def _take_made(batch: Batch, person: Person) -> Taken | None:
+    """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
+    left = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
+    return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
+
+
+def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
+    """A planned place for this person alone; None where somebody else is changing the item this moment.
+
+    The item comes after the tally here, out of order: so nobody waits for it.
+    """
+    for (position,) in _one_more_place(item=item):
+        place = _add_place.only(
+            item=item,
+            item_id=item,
+            batch_id=batch.pk,
+            position=position,
+            taken=True,
+            reserved_for_id=person.pk,
+        )
+        _count_place(batch=batch.pk)
+        return Taken(place, item, position, made=True)
+    return None
+
+
+def _take_free(batch: Batch, person: Person, position: int) -> Taken | None:
+    """The first free place from this position on."""
+    return next(
+        (Taken(*row) for row in _take_first(batch=batch.pk, person=person.pk, position=position)), None
+    )
+
+
+def _take_drawn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
+    """A free place in an order of the person's own: from a point drawn for them on, one of the next `WINDOW`.
+
+    The order follows from the batch's key, the person and what they had so far; two requests of one person take
+    turns on their tally, so each draws anew.
+    """
+    window = partial(_ahead, batch=batch.pk, person=person.pk)
+    for (key,) in draws.order_of_slots(batch, person.pk, turns_of(tally), window):
+        for row in _take_this(place=key):
+            return Taken(*row)
+    return None
+
+
+def lock_item(item_id: int) -> None:
+    """Whoever decides or changes the item waits until the transaction ends."""
+    Item.objects.select_for_update(no_key=True).filter(pk=item_id).values_list("pk").first()

@@ -1,0 +1,255 @@
+"""The planned places of items: new items with theirs, and another number when a batch opens or its overlap changes."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
+
+from annotation.models import Adjudication, Assignment, Batch, Decision, Event, Exclusion, Item, Person, Place
+from annotation.platform import bulk_rows
+from annotation.platform.keyset import in_lists
+from tasks.contract import decision_rules
+
+AT_ONCE = 500
+"""Rows of one statement."""
+ITEMS_AT_ONCE = 1_000
+"""Items that are written together."""
+
+
+def set_overlap(*, batch: Batch, overlap: int, now: datetime) -> None:
+    """Another number of planned places on every item that nobody has decided and no adjudicator waits for.
+
+    More: complete items wait for more people again. Fewer: free places go, taken ones stay; items that are complete
+    then are due. In the caller's transaction.
+    """
+    before, batch.overlap = batch.overlap, overlap
+    if overlap == before:
+        return
+    items = list(undecided(batch).order_by("pk").values_list("pk", flat=True))
+    for some in chunks(items):
+        if overlap > before:
+            _widen(batch, some, overlap)
+        else:
+            _narrow(batch, some, overlap, now)
+    Batch.objects.filter(pk=batch.pk).update(
+        overlap=overlap, places_count=Place.objects.filter(batch=batch).count()
+    )
+
+
+def have_them_counted(*counted: type[Model]) -> None:
+    """Tell PostgreSQL how many rows these have, items and places by default: nobody has counted those just written.
+
+    It does so by itself, a minute later. Until then it would take the next free place for one of a handful and look
+    through all of them for it, once per item that somebody asks for, on connections that keep their plans.
+    """
+    if connection.vendor == "postgresql":
+        tables = ", ".join(
+            connection.ops.quote_name(model._meta.db_table) for model in counted or (Item, Place)
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {tables}")  # names of our own tables
+
+
+def chunks(keys: Iterable[int]) -> Iterator[list[int]]:
+    """Many keys in lists that one statement can name."""
+    return in_lists(keys, AT_ONCE)
+
+
+def undecided(batch: Batch) -> QuerySet[Item]:
+    """The items that nobody has decided, no adjudicator waits for, and that are no gold."""
+    return Item.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=OuterRef("pk"))),
+        ~Exists(Adjudication.objects.filter(item_id=OuterRef("pk"))),
+        batch=batch,
+        is_gold=False,
+    )
+
+
+def lock_items(batches: Iterable[int]) -> None:
+    """Lock the undecided items of batches (keys), in the order of `annotation.queue.reservations`: before the batches
+    themselves."""
+    items = Item.objects.filter(batch__in=batches).exclude(resolution__in=Decision.Kind.values)
+    list(items.select_for_update(no_key=True, of=("self",)).order_by("pk").values_list("pk", flat=True))
+
+
+def lock_batches(batches: QuerySet[Batch]) -> list[int]:
+    """Lock the batches, the newest first: after its items, and before the batch that feeds it. Returns their keys."""
+    locked = batches.select_for_update(no_key=True, of=("self",)).order_by("-pk")
+    return list(locked.values_list("pk", flat=True))
+
+
+def waiting_below(batch: Batch, overlap: int) -> QuerySet[Item]:
+    """The items that wait for an adjudicator and have fewer planned slots than `overlap`."""
+    planned = Count("places", filter=Q(places__added=False))
+    waiting = Item.objects.filter(
+        batch=batch, is_gold=False, decision__isnull=True, adjudication__isnull=False
+    )
+    return waiting.annotate(planned=planned).filter(planned__lt=overlap)
+
+
+def due_at(batch: Batch, at: datetime) -> datetime | None:
+    """When a complete item of the batch is due that could be looked at at this time.
+
+    Where the batch waits for its close to decide, that is never, unless one more person may have to be asked meanwhile.
+    """
+    waits = batch.decide_at_close and batch.closed_at is None
+    return None if waits and not asks_more(batch) else at
+
+
+def asks_more(batch: Batch) -> bool:
+    """Whether the batch's rule may ask one more person. Where everyone gets every item there is nobody to ask."""
+    return (
+        batch.strategy != "everyone"
+        and decision_rules.most(batch.task(), batch.resolve, batch.settings) > batch.overlap
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """What an item is made of: its example (key), its place in the batch, the JSON that is frozen with it, and the people
+    (keys) who never get it."""
+
+    example: int
+    position: int
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    excluded: Collection[int] = ()
+
+
+def add_items(batch: Batch, items: Iterable[NewItem]) -> list[int]:
+    """Write new items with their planned places and exclusions, some at a time. Returns their keys."""
+    added: list[int] = []
+    for some in in_lists(items, ITEMS_AT_ONCE):
+        added += _add_some(batch, some)
+    Batch.objects.filter(pk=batch.pk).update(
+        items_count=F("items_count") + len(added), places_count=F("places_count") + len(added) * batch.overlap
+    )
+    return added
+
+
+def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
+    keys = bulk_rows.keys(Item, len(items))
+    bulk_rows.insert(
+        Item,
+        ["id", "batch_id", "example_id", "position", "inputs", "places_count"],
+        (
+            (key, batch.pk, item.example, item.position, item.inputs, batch.overlap)
+            for key, item in zip(keys, items, strict=True)
+        ),
+    )
+    bulk_rows.insert(
+        Place,
+        ["batch_id", "item_id", "number", "position"],
+        (
+            (batch.pk, key, number, item.position)
+            for key, item in zip(keys, items, strict=True)
+            for number in range(1, batch.overlap + 1)
+        ),
+    )
+    bulk_rows.insert(
+        Exclusion,
+        ["item_id", "person_id"],
+        ((key, person) for key, item in zip(keys, items, strict=True) for person in sorted(item.excluded)),
+    )
+    return keys
+
+
+def add_place(item: Item) -> Place:
+    """Room for one more person, marked as added. The caller holds the item's lock."""
+    place = Place.objects.create(
+        batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
+    )
+    Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
+    Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
+    return place
+
+
+def _next_number(item: Item) -> int:
+    """Behind the highest there is: places that were taken away leave gaps."""
+    return int(Place.objects.filter(item=item).aggregate(last=Max("number"))["last"] or 0) + 1
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
+    """Bring the planned places of the items up to `overlap`."""
+    planned = Count("places", filter=Q(places__added=False))
+    rows = Item.objects.filter(pk__in=items).annotate(planned=planned, last=Max("places__number"))
+    new: list[Place] = []
+    wider: dict[int, list[int]] = {}
+    for pk, position, last, found in rows.values_list("pk", "position", "last", "planned"):
+        more = max(0, overlap - found)
+        new += [
+            Place(batch=batch, item_id=pk, number=(last or 0) + number, position=position)
+            for number in range(1, more + 1)
+        ]
+        if more:
+            wider.setdefault(more, []).append(pk)
+    Place.objects.bulk_create(new)
+    for more, found_items in wider.items():
+        Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") + more, due_at=None)
+
+
+def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> None:
+    """Bring the planned places of the items down to `overlap`, as far as they are free. What is left keeps its number."""
+    places: dict[int, list[Place]] = {}
+    # Locked, so that nobody takes one that goes; whoever is taking one now is waited for.
+    locked = Place.objects.select_for_update().filter(item__in=items)
+    for place in locked.order_by("pk"):
+        places.setdefault(place.item_id, []).append(place)
+    used = set(Assignment.objects.filter(item__in=items).values_list("place_id", flat=True))
+    gone: list[int] = []
+    narrower: dict[int, list[int]] = {}
+    for item, found in places.items():
+        planned = [place for place in found if not place.added]
+        free = [place for place in planned if not place.taken]
+        # Last those that are kept for somebody.
+        free.sort(key=lambda place: (place.reserved_for_id is not None, -place.number))
+        going = {place.pk for place in free[: max(0, len(planned) - overlap)]}
+        if not going:
+            continue
+        if going & used:
+            # Skips and returns point at the place they gave back: any other of the item says the same.
+            left = next(place for place in found if place.pk not in going)
+            Assignment.objects.filter(place__in=going).update(place=left)
+        gone += going
+        narrower.setdefault(len(going), []).append(item)
+    for some in chunks(gone):
+        Place.objects.filter(pk__in=some).delete()
+    for less, found_items in narrower.items():
+        Item.objects.filter(pk__in=found_items).update(places_count=F("places_count") - less)
+    complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
+    complete.filter(places_count__gt=0).update(due_at=due_at(batch, now))
+
+
+def keep_for(
+    batch: Batch, places: Sequence[int], person: int | None, *, by: Person | None, now: datetime
+) -> int:
+    """Keep free places for a person (None: for nobody), with an event each. Returns how many changed."""
+    changed = 0
+    for some in chunks(sorted(places)):
+        free = Place.objects.select_for_update(no_key=True).filter(pk__in=some, taken=False)
+        rows = [(pk, before) for pk, before in free.order_by("pk").values_list("pk", "reserved_for_id")]
+        Place.objects.filter(pk__in=[pk for pk, _ in rows]).update(reserved_for_id=person)
+        Event.objects.bulk_create(
+            Event(
+                project_id=batch.project_id,
+                actor=by,
+                thing="place",
+                thing_id=pk,
+                before=_words(before),
+                after=_words(person),
+                at=now,
+            )
+            for pk, before in rows
+            if before != person
+        )
+        changed += len(rows)
+    return changed
+
+
+def _words(person: int | None) -> str:
+    return "open" if person is None else f"person {person}"

@@ -1,0 +1,174 @@
+"""Who gets which items, and which examples a batch draws: pure functions of what they are given and a seed.
+
+Nothing here reads the database or the clock, so the same arguments give the same answer on every machine, and what a
+plan says can be worked out again from its file. `annotation.workflow.batches` applies what is decided here.
+"""
+
+import random
+from collections import deque
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from django.utils.translation import gettext_noop
+
+T = TypeVar("T", bound=Hashable)
+P = TypeVar("P", bound=Hashable)
+
+STRATA: Final[dict[str, str]] = {
+    "": gettext_noop("random, from all examples"),
+    "source": gettext_noop("by source, in proportion to source size"),
+    "difficulty": gettext_noop(
+        "by difficulty (table size, and whether the answers are cells), in proportion"
+    ),
+}
+SMALL, MEDIUM = 50, 200
+"""Cells, without the header, up to which a table is small and up to which it is of medium size."""
+
+
+# -- what a batch draws -----------------------------------------------------------------------------
+
+
+def difficulty(cells: int, among_cells: bool) -> str:
+    """How hard a question is, as far as its table says: the size of the table, and whether the answers are cells of it.
+
+    `cells` is rows times columns, `among_cells` whether every answer is, as text, a cell of the table. What is found
+    as a cell can be pointed at; what is not has to be worked out.
+    """
+    size = "small" if cells <= SMALL else "medium" if cells <= MEDIUM else "large"
+    return f"{size} table, {'answers are cells' if among_cells else 'answers are worked out'}"
+
+
+def shares(counts: Mapping[T, int], size: int) -> dict[T, int]:
+    """How many of `size` each stratum gives, in proportion to its count (largest remainders; ties in the given order).
+
+    The sum is `size`, or everything there is where that is less; no stratum gives more than it has, or differs from
+    its exact share by one or more.
+    """
+    total = sum(counts.values())
+    if size >= total:
+        return dict(counts)
+    given = {key: count * size // total for key, count in counts.items()}
+    remainder = {key: count * size % total for key, count in counts.items()}
+    left = size - sum(given.values())
+    for key in sorted(counts, key=lambda key: -remainder[key])[:left]:
+        given[key] += 1
+    return given
+
+
+def stratified(strata: Mapping[T, Sequence[P]], size: int | None, seed: int) -> list[P]:
+    """A seeded sample that keeps the share of each stratum (`shares`); None takes everything.
+
+    The order is random, and keeps the shares too: of what comes first, no stratum is more than an item ahead of the
+    share that all have reached, or behind it.
+    """
+    rng = random.Random(f"stratified:{seed}")
+    counts = {key: len(found) for key, found in strata.items()}
+    wanted = shares(counts, sum(counts.values()) if size is None else size)
+    drawn = []
+    for key, found in strata.items():
+        chosen = rng.sample(list(found), wanted[key])
+        drawn += [((at + rng.random()) / len(chosen), one) for at, one in enumerate(chosen)]
+    return [one for _, one in sorted(drawn, key=lambda entry: entry[0])]
+
+
+# -- who gets what ----------------------------------------------------------------------------------
+
+
+def split(
+    items: Sequence[T],
+    people: Sequence[P],
+    overlap: int,
+    *,
+    seed: int,
+    barred: Mapping[T, Collection[P]] | None = None,
+    loads: Mapping[P, int] | None = None,
+    most: int | None = None,
+) -> dict[T, tuple[P, ...]]:
+    """A fixed share for everybody: each item with the `overlap` people who get it.
+
+    Nobody stands twice on an item or on one they are `barred` from. `loads` is what people have already; nobody is given
+    more than brings them to `most`. The loads are
+    as even as they can be: where two differ by two or more, no exchange of items could bring them together; where nobody
+    is barred and all begin with nothing they differ by one at most. An item that fewer than `overlap` people may have
+    gets all of these.
+    """
+    bars = barred or {}
+    rng = random.Random(f"split:{seed}")
+    order = list(people)
+    rng.shuffle(order)
+    rank = {person: at for at, person in enumerate(order)}
+    load = {person: (loads or {}).get(person, 0) for person in order}
+    held: dict[P, dict[T, None]] = {person: {} for person in order}
+    # Items that few may have are given out first: the others can then make up for it.
+    waiting = sorted(items, key=lambda item: -len(bars.get(item, ())))
+    for item in waiting:
+        may = [
+            person
+            for person in order
+            if person not in bars.get(item, ()) and (most is None or load[person] < most)
+        ]
+        # Drawn among the equally loaded, so that the same people do not meet on every item.
+        for person in sorted(may, key=lambda person: (load[person], rng.random()))[:overlap]:
+            held[person][item] = None
+            load[person] += 1
+    _level(held, load, bars)
+    found: dict[T, list[P]] = {item: [] for item in items}
+    for person in sorted(held, key=rank.__getitem__):
+        for item in held[person]:
+            found[item].append(person)
+    for given in found.values():
+        rng.shuffle(given)
+    return {item: tuple(given) for item, given in found.items()}
+
+
+def _level(held: Mapping[P, dict[T, None]], load: dict[P, int], bars: Mapping[T, Collection[P]]) -> None:
+    """Pass items on, from person to person, for as long as that brings two loads together that differ by two or more.
+
+    Where no such chain is left the loads are as even as they can be (the cost-reducing paths of Harvey, Ladner, Lovász
+    and Tamir 2006, "Semi-matchings for bipartite graphs and load balancing").
+    """
+    while chain := next(filter(None, (_chain(held, load, bars, person) for person in _heaviest(load))), None):
+        first, last = chain[0][0], chain[-1][1]
+        for giver, taker, item in reversed(chain):
+            del held[giver][item]
+            held[taker][item] = None
+        load[first] -= 1
+        load[last] += 1
+
+
+def _heaviest(load: Mapping[P, int]) -> Iterable[P]:
+    least = min(load.values(), default=0)
+    return sorted((person for person in load if load[person] >= least + 2), key=lambda person: -load[person])
+
+
+def _chain(
+    held: Mapping[P, Mapping[T, None]], load: Mapping[P, int], bars: Mapping[T, Collection[P]], start: P
+) -> list[tuple[P, P, T]]:
+    """The shortest way to pass one item each from `start` to somebody who has two fewer; empty where there is none."""
+    came: dict[P, tuple[P, T]] = {}
+    waiting = deque([start])
+    while waiting:
+        giver = waiting.popleft()
+        for taker in held:
+            if taker == start or taker in came:
+                continue
+            item = next(
+                (one for one in held[giver] if one not in held[taker] and taker not in bars.get(one, ())),
+                None,
+            )
+            if item is None:
+                continue
+            came[taker] = (giver, item)
+            if load[start] - load[taker] >= 2:
+                return _walk(came, start, taker)
+            waiting.append(taker)
+    return []
+
+
+def _walk(came: Mapping[P, tuple[P, T]], start: P, end: P) -> list[tuple[P, P, T]]:
+    steps = []
+    while end != start:
+        giver, item = came[end]
+        steps.append((giver, end, item))
+        end = giver
+    return steps[::-1]

@@ -1,0 +1,104 @@
+"""The end of an assignment by a submission, in the transaction that stores the response."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from django.db.models import Exists, F, QuerySet, Subquery
+
+from annotation.models import Annotation, Assignment, Batch, Decision, Tally
+from annotation.platform.prepared_statements import LastKey, Select, Step, Update, moment, number, real, text
+from annotation.queue.person_counts import TALLY, add_to_tally, as_tally
+from tableqa.core.canonical_json import canonical
+
+State = Assignment.State
+
+_submit_one = Update(
+    lambda: Tally.objects.filter(batch_id=number("batch"), person_id=number("person")),
+    leased=F("leased") - 1,
+    submitted=F("submitted") + 1,
+    ended_at=moment("now"),
+)
+_end_with = Update(
+    # Decisions and changes of a definition lock the item, and so does a submission before it comes here: what they did
+    # meanwhile is seen.
+    lambda: Assignment.objects.filter(
+        ~Exists(Decision.objects.filter(item_id=number("item"))),
+        Exists(Batch.objects.filter(pk=number("batch"), version=number("version"))),
+        pk=number("assignment"),
+        state=State.LEASED,
+    ),
+    state=State.SUBMITTED,
+    annotation_id=LastKey(Annotation),
+    said=number("said"),
+    active_seconds=real("seconds"),
+    ended_at=moment("now"),
+)
+_submitted = Select(lambda: _tally_with(Annotation.objects.filter(public_id=text("annotation"))))
+
+
+def _tally_with(annotations: QuerySet[Annotation]) -> QuerySet[Tally, Any]:
+    """The person's tally, with key and revision of their annotation where its assignment was submitted with it."""
+    theirs = annotations.filter(assignment__state=State.SUBMITTED, assignment__annotation=F("pk"))
+    return (
+        Tally.objects.filter(batch_id=number("batch"), person_id=number("person"))
+        .annotate(key=Subquery(theirs.values("pk")), revision=Subquery(theirs.values("revision")))
+        .values_list(*TALLY, "key", "revision")
+    )
+
+
+def fingerprint(response: Mapping[str, Any]) -> int:
+    """What a response says, whatever table it was said of, as a number below 2 to the power of 53: equal for equal
+    responses, and for no others but by a chance of 1 in 10 to the power of 15 for each two.
+    """
+    said = canonical({name: value for name, value in response.items() if name != "base"})
+    return int.from_bytes(hashlib.blake2b(said.encode(), digest_size=8).digest()) >> 11
+
+
+def finishing(
+    assignment: Assignment, *, annotation: str, response: Mapping[str, Any], seconds: float, now: datetime
+) -> list[Step]:
+    """The steps that follow on those of an annotation (by its id): the submission keeps the place, and its time at work
+    is the assignment's. `finished` reads what they answer. The caller holds the item's lock.
+    """
+    ended = {"said": fingerprint(response), "seconds": seconds, "now": now}
+    here = {"batch": assignment.batch_id, "person": assignment.person_id}
+    return [
+        _submit_one.step(**here, now=now),
+        _end_with.step(
+            assignment=assignment.pk,
+            item=assignment.item_id,
+            batch=assignment.batch_id,
+            version=assignment.batch.version,
+            **ended,
+        ),
+        _submitted.step(**here, annotation=annotation),
+    ]
+
+
+def finished(assignment: Assignment, rows: Sequence[tuple[int | None, ...]]) -> tuple[int, int, Tally] | None:
+    """Key and revision of the annotation that was submitted, and the person's tally after it.
+
+    None when the lease had been taken back or was ended by another request, the item is decided, or the batch has another
+    version of its definition: then the caller undoes its transaction.
+    """
+    for *tally, key, revision in rows:
+        if key is not None and revision is not None:
+            return key, revision, as_tally(assignment, cast("list[int]", tally))
+    return None
+
+
+def finish(assignment: Assignment, *, annotation: Annotation, now: datetime) -> bool:
+    """The same for an annotation that was written before. Says whether the assignment is submitted with it now."""
+    decided = Decision.objects.filter(item_id=assignment.item_id)
+    add_to_tally(assignment, leased=-1, submitted=1, ended=now)
+    return bool(
+        Assignment.objects.filter(~Exists(decided), pk=assignment.pk, state=State.LEASED).update(
+            state=State.SUBMITTED,
+            annotation=annotation,
+            said=fingerprint(annotation.response or {}),
+            active_seconds=annotation.active_seconds,
+            ended_at=now,
+        )
+    )

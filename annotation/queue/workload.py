@@ -1,0 +1,114 @@
+"""The accounts of a project: who was given how much in which batch, and where it is.
+
+assigned = submitted + skipped + open + returned, for each person in each batch, always: an item that is given to somebody
+is one row of `Assignment` for ever, and the row is in one of four states. `assigned` counts every row and the others the
+rows in their own state, so that the sentence is looked at and not only said (`Account.balances`). `doctor` asks it of
+every batch, holds it against the counters, and holds what the log says against the rows. What is kept for somebody and
+not begun (`Place.reserved_for`) is nobody's assignment yet and stands beside.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from django.db.models import Count
+
+from annotation.models import Assignment, Batch, Membership, Person, Project, Tally
+from annotation.queue import allocation
+from tableqa.typesetting.report_tables import guarded
+
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one person was given in one batch, or the sum of several accounts."""
+
+    assigned: int = 0
+    submitted: int = 0
+    skipped: int = 0
+    open: int = 0
+    returned: int = 0
+    kept: int = 0
+
+    @property
+    def balances(self) -> bool:
+        """Whether the sentence holds."""
+        return self.assigned == self.submitted + self.skipped + self.open + self.returned
+
+    def __add__(self, other: Account) -> Account:
+        return Account(
+            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Account)}
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """An account with what it is of. `pseudonym` is "" for somebody who was never a member."""
+
+    batch: Batch
+    person: Person
+    pseudonym: str
+    account: Account
+
+
+def accounts(batches: Sequence[Batch]) -> dict[tuple[int, int], Account]:
+    """The accounts by (batch, person) in ids: whoever was given something, or has something kept. Four queries."""
+    # Asked for by person, the database answers from an index alone.
+    people = set(
+        Tally.objects.filter(batch__in=batches).order_by().values_list("person_id", flat=True).distinct()
+    )
+    projects = {batch.project_id for batch in batches}
+    people |= set(Membership.objects.filter(project__in=projects).values_list("person_id", flat=True))
+    rows = Assignment.objects.filter(person__in=people, batch__in=batches).order_by()
+    counted = rows.values_list("person_id", "batch_id", "state").annotate(n=Count("pk"))
+    found: dict[tuple[int, int], Account] = {}
+    for person, batch, state, number in counted:
+        known = {NAMES[state]: number} if state in NAMES else {}
+        found[batch, person] = found.get((batch, person), Account()) + Account(assigned=number, **known)
+    for key, number in allocation.kept(batches).items():
+        found[key] = found.get(key, Account()) + Account(kept=number)
+    return found
+
+
+NAMES = {
+    State.SUBMITTED.value: "submitted",
+    State.SKIPPED.value: "skipped",
+    State.LEASED.value: "open",
+    State.RETURNED.value: "returned",
+}
+"""Under which name an account counts each state."""
+
+
+def lines(project: Project, batches: Sequence[Batch]) -> list[Line]:
+    """Every account of these batches of a project, batch by batch, people by name. Six queries."""
+    found = accounts(batches)
+    people = Person.objects.in_bulk({person for _, person in found})
+    pseudonyms = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
+    order = {batch.pk: (at, batch) for at, batch in enumerate(batches)}
+    made = [
+        Line(order[batch][1], people[person], pseudonyms.get(person, ""), account)
+        for (batch, person), account in found.items()
+    ]
+    return sorted(made, key=lambda line: (order[line.batch.pk][0], line.person.name, line.person.pk))
+
+
+def total(found: Iterable[Account]) -> Account:
+    """The sum of accounts."""
+    return sum(found, Account())
+
+
+def as_csv(found: Iterable[Line]) -> str:
+    """The accounts as a file; people under their pseudonyms."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    names = [one.name for one in fields(Account)]
+    writer.writerow(["batch", "batch_name", "annotator", *names])
+    for line in found:
+        counts: list[Any] = [getattr(line.account, name) for name in names]
+        writer.writerow([line.batch.public_id, guarded(line.batch.name), guarded(line.pseudonym), *counts])
+    return text.getvalue()

@@ -1,0 +1,440 @@
+"""How models do on a release, side by side: tables laid out as in the papers, charts of the same numbers, and every
+form in which they leave.
+
+    report = make_report("films 1.0", {"TAPEX": judgement, "OmniTab": other})
+    report.sheets, report.figures
+    written(report, "markdown")
+    write(report, Path("out"), ["html", "latex"])
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.charts import svg
+from annotation.charts.figure import Bars, Distribution, Figure, Lines
+from annotation.charts.study_figures import hundred
+from annotation.charts.svg import Point, Series, Spread
+from annotation.platform import display_text
+from tableqa.scoring.evaluation import (
+    MACRO,
+    ORIGINAL,
+    Difference,
+    Evaluation,
+    Judgement,
+    compare,
+    figures,
+    question_scores,
+)
+from tableqa.scoring.model_comparisons import POSITIONS, in_order, sheets
+from tableqa.statistics.robustness import Estimate
+from tableqa.typesetting.report_tables import (
+    Cell,
+    Column,
+    Sheet,
+    as_csv,
+    as_latex,
+    as_markdown,
+    as_text,
+    count,
+    text,
+)
+
+FORMATS = {"text": "txt", "json": "json", "markdown": "md", "latex": "tex", "html": "html", "csv": "csv"}
+"""The forms of a report, each with the ending of its file."""
+MOST_MODELS = 12
+"""Models side by side: with more, neither a table nor a chart can be read."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is said of some models on one benchmark."""
+
+    title: str
+    evaluations: Mapping[str, Evaluation]
+    differences: Mapping[tuple[str, str], Sequence[Difference]]
+    sheets: Sequence[Sheet]
+    figures: Sequence[Figure]
+    about: Sequence[str] = field(default_factory=tuple)
+    by_rule: Mapping[str, Mapping[str, Evaluation]] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> list[Figure]:
+        """The tables laid out as in the papers."""
+        return [_table(sheet) for sheet in self.sheets if not _is_long(sheet)]
+
+    @property
+    def long_tables(self) -> list[Figure]:
+        """The tables that hold every kind in every source, which a page shows folded."""
+        return [_table(sheet) for sheet in self.sheets if _is_long(sheet)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON: every figure of every model with its interval, shares from 0 to 1."""
+        return {
+            "benchmark": self.title,
+            "about": list(self.about),
+            "models": [
+                {
+                    "name": name,
+                    **one.to_dict(),
+                    "by_rule": {
+                        rule: [row.to_dict() for row in models[name].rows]
+                        for rule, models in self.by_rule.items()
+                    },
+                }
+                for name, one in self.evaluations.items()
+            ],
+            "differences": [
+                {"first": first, "second": second, "rows": [one.to_dict() for one in found]}
+                for (first, second), found in self.differences.items()
+            ],
+        }
+
+
+def _table(sheet: Sheet) -> Figure:
+    return Figure(sheet.name, sheet.title, sheet)
+
+
+def _is_long(sheet: Sheet) -> bool:
+    return sheet.name == "all-figures" or sheet.name.startswith("difference-")
+
+
+ByRule = Mapping[str, Mapping[str, Judgement]]
+"""{rule of `MATCHES`: {model: its answers as this rule judges them}}"""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Figures of some models, of their differences, and of the same answers under each matching rule."""
+
+    evaluations: Mapping[str, Evaluation]
+    differences: Mapping[tuple[str, str], Sequence[Difference]]
+    by_rule: Mapping[str, Mapping[str, Evaluation]]
+
+
+def numbers(
+    models: Mapping[str, Judgement], by_rule: ByRule | None = None, *, replicates: int = 1_000
+) -> Numbers:
+    """Compute the figures of these models with their intervals: the slow part of a report, in no language."""
+    evaluations = {name: figures(one, replicates=replicates) for name, one in models.items()}
+    differences = {
+        (first, second): compare(models[first], models[second], replicates=replicates)
+        for first, second in combinations(models, 2)
+    }
+    rules = {
+        rule: {
+            name: evaluations[name] if one is models.get(name) else figures(one, replicates=replicates)
+            for name, one in judgements.items()
+        }
+        for rule, judgements in (by_rule or {}).items()
+    }
+    return Numbers(evaluations, differences, rules)
+
+
+def make_report(
+    title: str,
+    models: Mapping[str, Judgement],
+    *,
+    about: Sequence[str] = (),
+    replicates: int = 1_000,
+    found: Numbers | None = None,
+    by_rule: ByRule | None = None,
+) -> Report:
+    """The report of these models, in the language that is active. `about` are sentences that a reader has to know: what
+    was left out, by which limit. `found` are the figures where they were worked out before. `by_rule` are the same
+    predictions judged by several rules of `MATCHES`, `models` among them."""
+    found = found or numbers(models, by_rule, replicates=replicates)
+    evaluations = found.evaluations
+    if sentences := sorted({source for one in models.values() for source in one.long_form}):
+        left_out = gettext(
+            "Excluded from exact match, because most answers are sentences: {sources}. Use text "
+            "metrics for these sources."
+        ).format(sources=", ".join(sentences))
+        about = (*about, left_out)
+    drawn = [
+        _robustness(evaluations),
+        _accuracy(evaluations),
+        *_positions(evaluations),
+        _seeds(evaluations),
+        _questions(models, _kinds(evaluations)),
+    ]
+    return Report(
+        title,
+        evaluations,
+        found.differences,
+        sheets(evaluations, found.differences, found.by_rule),
+        [figure for figure in drawn if figure is not None],
+        tuple(about),
+        found.by_rule,
+    )
+
+
+# -- charts -----------------------------------------------------------------------------------------
+
+
+def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
+    """R-ACC of every kind: what is left of the right answers."""
+    kinds = _kinds(models)
+    series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
+    title = gettext("Robustness: share of originally correct answers that stay correct (R-ACC)")
+    return _bars("robustness", title, models, series, most=100)
+
+
+def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
+    """Emd of every kind: how many right answers come and go."""
+    kinds = _kinds(models)
+    series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
+    title = gettext("Change in accuracy after the perturbation, in percentage points (Emd)")
+    return _bars("change", title, models, series, most=0)
+
+
+def _bars(
+    name: str, title: str, models: Mapping[str, Evaluation], series: Sequence[Series], most: float
+) -> Figure | None:
+    kinds = _kinds(models)
+    if not kinds or not any(_ends(series)):
+        return None
+    axis = svg.axis_over(_ends(series), most=most)
+    return Figure(name, title, _numbers(name, title, kinds, series), Bars(kinds, series, axis))
+
+
+BY_PLACE = {
+    "rows": (gettext_noop("Accuracy by position of the answer's rows"), gettext_noop("Position of the rows")),
+    "columns": (
+        gettext_noop("Accuracy by position of the answer's columns"),
+        gettext_noop("Position of the columns"),
+    ),
+}
+"""Of each of `POSITIONS`: the title of its chart, and the head of the first column of its table."""
+
+
+def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
+    """Accuracy by where the rows, or the columns, of the answer stand; beside it that of the tables as they are."""
+    figures = []
+    for what, places in POSITIONS.items():
+        kinds = {gettext("unchanged"): ORIGINAL, **{gettext(place): kind for place, kind in places.items()}}
+        if not all(any(one.row(kind) for one in models.values()) for kind in places.values()):
+            continue
+        series = [
+            Series(name, [_point(one, kind, "after") for kind in kinds.values()])
+            for name, one in models.items()
+        ]
+        name, (title, head) = f"position-{what}", map(gettext, BY_PLACE[what])
+        axis = svg.axis_over(_ends(series), most=100)
+        figures.append(
+            Figure(
+                name,
+                title,
+                _numbers(name, title, list(kinds), series, head),
+                Lines(list(kinds), series, axis),
+            )
+        )
+    return figures
+
+
+def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
+    """Accuracy under each seed of each kind that draws."""
+    kinds = _kinds(models)
+    spreads = [Spread(name, [_of_seeds(one, kind) for kind in kinds]) for name, one in models.items()]
+    every = [value for spread in spreads for values in spread.values for value in values]
+    if not every:
+        return None
+    rows = []
+    for kind in kinds:
+        for name, one in models.items():
+            row = one.row(kind)
+            if row is None or row.deviation is None:
+                continue
+            sentence = "; ".join(
+                f"{seed}: {display_text.decimal(100 * value, 2)}"
+                for seed, value in row.seeds.items()
+                if value is not None
+            )
+            deviation = Cell(display_text.decimal(100 * row.deviation, 2), 100 * row.deviation)
+            values = _of_seeds(one, kind)
+            mean = sum(values) / len(values)
+            cells = (text(kind), text(name), count(len(values)), Cell(display_text.decimal(mean, 2), mean))
+            rows.append((*cells, deviation, text(sentence)))
+    columns = (
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("seeds")),
+        Column(gettext("mean")),
+        Column(gettext("SD")),
+        Column(gettext("each"), numeric=False),
+    )
+    title = gettext("Accuracy per seed")
+    # The axis begins near the lowest seed: from 0 on, seeds lie so close together that they would be one dot.
+    axis = svg.axis_over(every, least=min(every) - 1, most=min(100.0, max(every) + 1))
+    sheet = Sheet("seeds-numbers", gettext("Exact match per seed"), columns, tuple(rows))
+    return Figure("seeds", title, sheet, Distribution(kinds, spreads, axis))
+
+
+def _of_seeds(evaluation: Evaluation, kind: str) -> list[float]:
+    row = evaluation.row(kind)
+    values = [] if row is None else [100 * value for value in row.seeds.values() if value is not None]
+    return values if len(values) > 1 else []
+
+
+def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure | None:
+    """For each kind with several seeds: how many questions are right under which share of them."""
+    spreads, rows = [], []
+    for name, judgement in models.items():
+        several = {
+            kind
+            for kind in kinds
+            if len({one.instance.seed for one in judgement.judged if one.instance.kind == kind}) > 1
+        }
+        values = [
+            [100 * value for value in question_scores(judgement, kind).values()] if kind in several else []
+            for kind in kinds
+        ]
+        spreads.append(Spread(name, values))
+    for place, kind in enumerate(kinds):
+        for spread in spreads:
+            if of := spread.values[place]:
+                never, always = of.count(0.0), of.count(100.0)
+                numbers = (len(of), never, len(of) - never - always, always)
+                rows.append((text(kind), text(spread.name), *map(count, numbers)))
+    if not rows:
+        return None
+    columns = (
+        Column(gettext("Perturbation"), numeric=False),
+        Column(gettext("Model"), numeric=False),
+        Column(gettext("questions")),
+        Column(gettext("never correct")),
+        Column(gettext("sometimes correct")),
+        Column(gettext("always correct")),
+    )
+    title = gettext("Questions by share of seeds with a correct answer")
+    sheet = Sheet("questions-numbers", gettext("Questions by number of seeds"), columns, tuple(rows))
+    return Figure("questions", title, sheet, Distribution(kinds, spreads, svg.axis_over([], most=100)))
+
+
+def _kinds(models: Mapping[str, Evaluation]) -> list[str]:
+    """The kinds of perturbation in the order of the tables."""
+    return in_order({row.kind for one in models.values() for row in one.rows} - {ORIGINAL})
+
+
+def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
+    row = evaluation.row(kind, MACRO)
+    if row is None:
+        return None
+    estimate: Estimate = getattr(row, figure)
+    return Point(hundred(estimate.value), hundred(estimate.low), hundred(estimate.high), estimate.n)
+
+
+def _count(points: Sequence[Point | None]) -> str:
+    """The number of questions behind these points; where models differ, one for each in their order."""
+    counts = [str(point.n) for point in points if point is not None]
+    return counts[0] if len(set(counts)) == 1 else " / ".join(counts)
+
+
+def _ends(series: Iterable[Series]) -> list[float]:
+    points = [point for one in series for point in one.points if point is not None]
+    return [end for point in points for end in (point.value, point.low, point.high) if end is not None]
+
+
+def _numbers(name: str, title: str, labels: Sequence[str], series: Sequence[Series], head: str = "") -> Sheet:
+    """The table of a chart: a row for each label with its number of questions, a column for each series."""
+    columns = (
+        Column(head or gettext("Perturbation"), numeric=False),
+        Column("n"),
+        *(Column(one.name) for one in series),
+    )
+    rows = []
+    for place, label in enumerate(labels):
+        points = [line.points[place] for line in series]
+        rows.append((text(label), text(_count(points)), *map(_cell, points)))
+    note = gettext("Percent with 95 % CI. n: questions behind the value.")
+    return Sheet(f"{name}-numbers", title, columns, tuple(rows), note)
+
+
+def _cell(point: Point | None) -> Cell:
+    if point is None:
+        return text("–")
+    if point.value is None:
+        return Cell(gettext("undefined"))
+    written, between = display_text.number(f"{point.value:.2f}"), ""
+    if point.low is not None and point.high is not None:
+        written, low, high = display_text.estimate(point.value, point.low, point.high, 2)
+        between = gettext("{low} to {high}").format(low=low, high=high)
+    return Cell(written, point.value, between, low=point.low, high=point.high, n=point.n)
+
+
+# -- forms ------------------------------------------------------------------------------------------
+
+
+def written(report: Report, format: str) -> str:
+    """The whole report in one of `FORMATS`. Raises KeyError for another."""
+    tables = [*report.sheets, *(figure.sheet for figure in report.figures)]
+    forms = {
+        "text": lambda: "\n".join([*_head(report), *map(as_text, report.sheets)]),
+        "json": lambda: json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n",
+        "markdown": lambda: "\n".join([*_head(report), *map(as_markdown, report.sheets)]),
+        "latex": lambda: "\n".join(as_latex(_named(sheet, report.title)) for sheet in report.sheets),
+        "html": lambda: _page(report),
+        "csv": lambda: "\r\n".join(f"{_csv_title(sheet)}\r\n{as_csv(sheet)}" for sheet in tables),
+    }
+    return forms[format]()
+
+
+def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
+    """Write the report into a folder, in these formats; CSV with a file for each table. Returns what was written."""
+    out.mkdir(parents=True, exist_ok=True)
+    made = []
+    for format in formats:
+        ending = FORMATS[format]
+        if format == "csv":
+            tables = [*report.sheets, *(figure.sheet for figure in report.figures)]
+            files = {f"{sheet.name}.{ending}": as_csv(sheet) for sheet in tables}
+        else:
+            files = {f"evaluation.{ending}": written(report, format)}
+        for name, content in files.items():
+            path = out / name
+            path.write_text(content, encoding="utf-8", newline="")
+            made.append(path)
+    return made
+
+
+def _named(sheet: Sheet, title: str) -> Sheet:
+    """The table with the title of its report in caption and label, so that tables of two reports fit into one paper."""
+    return replace(sheet, subject=title, label=f"{title}-{sheet.name}")
+
+
+def _head(report: Report) -> list[str]:
+    return [report.title, *report.about, ""] if report.about else []
+
+
+def _csv_title(sheet: Sheet) -> str:
+    return as_csv(Sheet(sheet.name, sheet.title, (Column(sheet.title),), ())).rstrip("\r\n")
+
+
+def _page(report: Report) -> str:
+    """A page of its own, without anything from elsewhere: its style stands in it."""
+    sheet = "".join(_style(name) for name in ("standalone.css", "charts.css"))
+    # The element, too, is made here: templates hold none, for on a page of the platform it would be refused.
+    style = format_html("<style>\n{}</style>", _safe(sheet))
+    return render_to_string("evaluating/static.html", {"report": report, "style": style})
+
+
+def _style(name: str) -> str:
+    """One of our style sheets, without its comments."""
+    path = finders.find(f"askew/{name}")
+    assert isinstance(path, str), f"{name} lies among the static files"  # nosec
+    return re.sub(r"/\*.*?\*/\s*", "", Path(path).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def _safe(markup: str) -> SafeString:
+    """Markup that was escaped where it was made (`tableqa.typesetting.report_tables.as_html`), or that is our own file."""
+    return SafeString(markup)  # nosec B703

@@ -1,0 +1,557 @@
+"""Applying a study file: change by change through the journeys, each whole or not at all, safe to run again.
+
+Nothing is begun while something stands in the way (`Plan.cannot`). What fails later, fails in its own transaction: what
+was done before stays, and the next time only the rest is left to do.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.access import audit_log
+from annotation.access.roles import Role
+from annotation.assistance import loop_fit
+from annotation.background import jobs, uploads
+from annotation.imports import example_import
+from annotation.models import (
+    Batch,
+    Decision,
+    Example,
+    Gold,
+    Item,
+    Job,
+    Person,
+    PerturbationRun,
+    Project,
+    Source,
+    Upload,
+)
+from annotation.models.batch_options import TERMS, changeable
+from annotation.platform.refusals import Refused, refuse
+from annotation.quality import (
+    consent as quality_consent,
+)
+from annotation.quality import (
+    gold,
+)
+from annotation.quality import (
+    guideline_examples as quality_guideline_examples,
+)
+from annotation.quality import (
+    guidelines as quality_guidelines,
+)
+from annotation.releases import creation
+from annotation.study_file import current_state, plan, schema
+from annotation.study_file.current_state import Standing
+from annotation.study_file.plan import Change, Looked, Plan
+from annotation.study_file.schema import GoldItem, Run, SourceFile, Study, Work
+from annotation.study_file.yaml_file import StudyError
+from annotation.workflow import batch_settings, batches, perturbation_runs, projects, task_types
+from tableqa.data.answers import are_sentences
+from tableqa.readers import READERS, Mapped, ReaderError, Rejected, checked
+from tableqa.readers.ingestion import checksum_of, with_split
+from tableqa.readers.interface import Credit
+from tasks.contract import Invalid, TaskType, UnknownTaskType, response_data, task_type
+
+Files = Mapping[str, Path] | Mapping[int, Path]
+"""Where the files of sources are, by the name of the source or its position in the study."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A personal link that was made: for whom, and its token. It is told once and kept nowhere."""
+
+    name: str
+    token: str
+
+
+@dataclass
+class Applied:
+    """What applying did, in order; what waits for people; where it stopped, at which change, and why.
+
+    left_out   a sentence for each source of whose files something was not imported
+    """
+
+    project: Project
+    done: list[Change] = field(default_factory=list)
+    waits: tuple[Change, ...] = ()
+    links: list[Link] = field(default_factory=list)
+    failed: Change | None = None
+    why: str = ""
+    left_out: list[str] = field(default_factory=list)
+
+
+def look(said: Study, *, folder: Path, files: Files | None = None) -> dict[int, Looked]:
+    """What the files of the sources hold, by the position of the source. Reads every example of them, and keeps none.
+
+    `folder` is where the study file lies, `files` says in place of it where the files of a source are.
+    """
+    found, wanted = {}, said.examples()
+    for place, source in enumerate(said.sources):
+        path = _path(source, place, folder, files or {})
+        if path is None:
+            continue
+        try:
+            if source.reader not in READERS:
+                continue
+            read = READERS[source.reader]
+            if source.fields and not isinstance(read, Mapped):
+                refuse(
+                    "import_failed", f"The reader {source.reader!r} has fixed field names. Remove `fields`."
+                )
+            read = read.with_fields(source.fields) if isinstance(read, Mapped) and source.fields else read
+            tables = folder / source.tables if source.tables else None
+            read, fields = with_split(read, source.split, path, tables, source.fields)
+            checksum = checksum_of(read.files(path, tables), source.limit, fields)
+            number, named, first = 0, {}, []
+            for example in checked(read, path, tables, source.limit):
+                if isinstance(example, Rejected):
+                    if source.good_only and example.record is not None:
+                        continue
+                    raise example.error
+                number += 1
+                if number <= loop_fit.LOOKED_AT:
+                    first.append(example.answers)
+                if example.id in wanted:
+                    named[example.id] = example
+            found[place] = Looked(checksum, number, are_sentences(first), named=named)
+        except (Refused, ReaderError, ValueError) as error:
+            found[place] = Looked(wrong=f"{error}")
+        except OSError as error:
+            found[place] = Looked(
+                wrong=f"{path} cannot be opened ({error.strerror}). Check the path and its permissions."
+            )
+    return found
+
+
+def _path(source: SourceFile, place: int, folder: Path, files: Files) -> Path | None:
+    chosen = next((path for key, path in files.items() if key in (place, source.name)), None)
+    return chosen or (folder / source.path if source.path else None)
+
+
+def planned(
+    said: Study, project: Project | None, *, now: datetime, looked: Mapping[int, Looked] | None = None
+) -> Plan:
+    """The plan of a study for a project as it stands now; None: for a project that is not there yet."""
+    if project is None:
+        return plan.plan(said, None, looked=looked, predictors=settings.PREDICTORS)
+    return plan.plan(_as_kept(said, project), _standing(said, project, now), looked=looked)
+
+
+def _as_kept(said: Study, project: Project) -> Study:
+    """The study with gold as the project keeps it, where that says the same in another form."""
+    golds: dict[tuple[str, str], Gold] = {}
+    for one in Gold.objects.filter(item__batch__project=project).select_related(
+        "item__batch", "item__example__stored_table"
+    ):
+        golds[one.item.batch.name, one.item.example.external_id] = one
+    if not golds:
+        return said
+
+    def kept(work: Work, one: GoldItem) -> GoldItem:
+        there = golds.get((work.name, one.example))
+        if there is None or one.response == there.expected["data"]:
+            return one
+        task, item = there.item.batch.task(), there.item.plain()
+        try:
+            same = response_data(task.parse(one.response, item)) == there.expected["data"]
+        except Invalid:
+            return one  # said when it is marked
+        return replace(one, response=there.expected["data"]) if same else one
+
+    batches = tuple(
+        replace(work, gold=tuple(kept(work, one) for one in work.gold)) if work.gold else work
+        for work in said.batches
+    )
+    return replace(said, batches=batches)
+
+
+def _standing(said: Study, project: Project, now: datetime) -> Standing:
+    derived = any(one.of != "originals" for one in said.batches)
+    chosen = {one.example for work in said.batches for one in work.guideline_examples}
+    return current_state.of_project(project, now=now, derived=derived, names=said.examples(), items=chosen)
+
+
+def apply(
+    said: Study,
+    *,
+    project: Project | None,
+    by: Person,
+    now: datetime,
+    folder: Path | None = None,
+    files: Files | None = None,
+    invite: bool = True,
+    tell: Callable[[Change], None] = lambda change: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Applied:
+    """Bring a project to what a study says; without one, make it. Applying twice is applying once.
+
+    `folder` is where the study file lies; without it no source is imported. Without `invite` no personal links are made.
+    Raises Refused(invalid_request) before anything is done where something stands in the way.
+    """
+    looked = None if folder is None else look(said, folder=folder, files=files)
+    plan = planned(said, project, now=now, looked=looked)
+    if plan.cannot:
+        refuse("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
+    if project is None:
+        project = projects.create_project(
+            slug=said.slug, name=said.name, manager=by, now=now, time_zone=said.time_zone
+        )
+        applied = Applied(project, [plan.does[0]])
+        tell(plan.does[0])
+        plan = planned(said, project, now=now, looked=looked)  # whoever made it is in it now
+    else:
+        applied = Applied(project)
+    applied.waits = plan.waits
+    steps = [one for one in plan.does if invite or one.verb != "invite"]
+    doing = _Doing(plan, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
+    for at, change in enumerate(steps):
+        progress(at, len(steps))
+        try:
+            doing.do(change)
+        except (Refused, Invalid, UnknownTaskType) as error:
+            applied.failed, applied.why = change, error.detail if isinstance(error, Refused) else str(error)
+            break
+        applied.done.append(change)
+        tell(change)
+    else:
+        progress(len(steps), len(steps))
+    return applied
+
+
+def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> None:
+    """Make every change of a plan in one transaction. Perturbations run in the background afterwards.
+
+    Raises Refused, with nothing changed, where something stands in the way or a change is refused.
+    """
+    if plan.cannot:
+        refuse("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
+    doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=Applied(project))
+    with transaction.atomic():
+        for change in plan.does:
+            try:
+                doing.do(change, in_background=True)
+            except (Refused, Invalid, UnknownTaskType) as error:
+                why = error.detail if isinstance(error, Refused) else str(error)
+                refuse("invalid_request", "{name}: {why}", name=change.name, why=why)
+
+
+def make_links(said: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
+    """Personal links for the people of the file who are not in the project yet and have none."""
+    applied = Applied(project)
+    plan = planned(said, project, now=now)
+    doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=applied)
+    with transaction.atomic():
+        for change in plan.changes:
+            if change.verb == "invite":
+                doing.do(change)
+    return applied.links
+
+
+def effects(plan: Plan, project: Project, *, uncounted: Collection[str] = ()) -> dict[str, list[str]]:
+    """What changing batches that are there does to items and people, by the name of the batch.
+
+    `uncounted` are batches (names) whose counts are not for the reader.
+    """
+    names = [one.name for one in plan.changes if one.verb == "change" and one.section == "batch"]
+    batches = {batch.name: batch for batch in Batch.objects.filter(project=project, name__in=names)}
+    works = {work.name: work for work in plan.study.batches}
+    return {
+        name: batch_settings.effects(
+            batches[name], _changeable(works[name], project, batches[name]), counted=name not in uncounted
+        )
+        for name in names
+    }
+
+
+def _stands_in_the_way(change: Change) -> str:
+    line = f"line {change.line}: " if change.line else ""
+    return f"{line}{change.section} {change.name}: {change.words}"
+
+
+def _columns(terms: Mapping[str, Any], project: Project) -> dict[str, Any]:
+    """Terms as a batch stores them: batches in place of their names."""
+    batches = Batch.objects.filter(project=project)
+    return {
+        name: batches.filter(name=value).first() if value and TERMS[name].column.is_relation else value
+        for name, value in terms.items()
+    }
+
+
+def _changeable(work: Work, project: Project, batch: Batch) -> dict[str, Any]:
+    """The terms of a batch that may change after it was planned, as `changing` takes them."""
+    terms = {name: work.terms[name] for name in changeable()}
+    if batch.strategy == "everyone":
+        del terms["overlap"]
+    return _columns(terms, project)
+
+
+STEPS = {"project": "terms", "task type": "task_type", "guideline examples": "guideline_examples"}
+"""Sections whose step is not called after them."""
+
+
+class _Doing:
+    """The steps, one method for each section of a plan."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        project: Project,
+        *,
+        by: Person,
+        now: datetime,
+        folder: Path | None,
+        files: Files,
+        applied: Applied,
+    ) -> None:
+        self.said, self.project, self.by, self.now = plan.study, project, by, now
+        self.folder, self.files, self.applied = folder, files, applied
+
+    def do(self, change: Change, *, in_background: bool = False) -> None:
+        """Make one change. Sources and perturbations write many transactions, and go on where they stopped.
+
+        `in_background`: perturbations are planned, and made by a job.
+        """
+        step: Callable[[Change], None] = getattr(self, STEPS.get(change.section, change.section))
+        if change.section == "perturbation" and in_background:
+            perturbation_runs.start(run=self.plan_run(change), by=self.by, now=self.now)
+        elif change.section in ("source", "perturbation"):
+            step(change)
+        else:
+            with transaction.atomic():
+                step(change)
+
+    def terms(self, change: Change) -> None:
+        said, project = self.said, self.project
+        projects.change_terms(
+            project=project,
+            pay=said.pay,
+            caps=said.caps,
+            model_budget=said.model_budget,
+            by=self.by,
+            now=self.now,
+        )
+        creation.change_options(project=project, terms=said.release, by=self.by, now=self.now)
+        projects.change_statement(project=project, statement=said.statement, by=self.by, now=self.now)
+        quality_guidelines.require_reading(project=project, asked=said.must_read, by=self.by, now=self.now)
+        plain = {"name": said.name, "time_zone": said.time_zone}
+        different = {name: getattr(project, name) for name in plain if getattr(project, name) != plain[name]}
+        if different:
+            Project.objects.filter(pk=project.pk).update(**plain)
+            for name, value in plain.items():
+                setattr(project, name, value)
+            for name, before in different.items():
+                detail = audit_log.changed(name, before, plain[name])
+                audit_log.log(project, "", "changed", by=self.by, now=self.now, detail=detail)
+
+    def consent(self, change: Change) -> None:
+        quality_consent.write(project=self.project, text=self.said.consent, by=self.by, now=self.now)
+        self.project.refresh_from_db(fields=["consent_number"])
+
+    def task_type(self, change: Change) -> None:
+        task_types.define(
+            project=self.project,
+            name=change.name,
+            data=self.said.task_types[change.name],
+            by=self.by,
+            now=self.now,
+        )
+
+    def task(self, key: str) -> TaskType:
+        """The task type of this name, as the project has it now."""
+        own = task_types.task_in(self.project, key)
+        return task_type(key) if own is None else own
+
+    def guidelines(self, change: Change) -> None:
+        quality_guidelines.revise(
+            project=self.project,
+            task=self.task(change.name),
+            text=self.said.guidelines[change.name],
+            person=self.by,
+            now=self.now,
+        )
+
+    def source(self, change: Change) -> None:
+        said = self.said.sources[change.place]
+        assert self.folder is not None, "a source is only planned where files can be read"  # nosec
+        path = _path(said, change.place, self.folder, self.files)
+        assert path is not None, "a source is only planned where its file is known"  # nosec
+        done = example_import.import_examples(
+            project=self.project,
+            reader=said.reader,
+            path=path,
+            tables=self.folder / said.tables if said.tables else None,
+            name=said.name,
+            split=said.split,
+            limit=said.limit,
+            fields=said.fields,
+            credit=Credit(said.licence, said.citation, said.url),
+            good_only=said.good_only,
+            said={key: value for key, value in (("path", said.path), ("tables", said.tables)) if value},
+            by=self.by,
+            now=self.now,
+        )
+        if done.report.left_out:
+            self.applied.left_out.append(f"{said.name}: {done.report.left_out}")
+
+    def perturbation(self, change: Change) -> None:
+        perturbation_runs.perform(self.plan_run(change))
+
+    def plan_run(self, change: Change) -> PerturbationRun:
+        said: Run = self.said.runs[change.place]
+        return perturbation_runs.plan_run(
+            project=self.project,
+            kinds=said.kinds,
+            seeds=said.seeds,
+            sources=self.sources(said.sources),
+            select=said.select,
+            **({"rules": said.rules} if said.rules else {}),
+            feeds_from=self.named(said.feeds_from),
+            feeds_when=said.feeds_when,
+            by=self.by,
+            now=self.now,
+        )
+
+    def batch(self, change: Change) -> None:
+        said = self.said.batches[change.place]
+        if change.verb == "change":
+            batch = self.named(said.name)
+            assert batch is not None, "only what is there is changed"  # nosec
+            wanted = _changeable(said, self.project, batch)
+            batch_settings.change(batch=batch, wanted=wanted, by=self.by, now=self.now)
+            return
+        batches.plan_batch(
+            project=self.project,
+            name=said.name,
+            task=self.task(said.type),
+            sample=batches.Sample(
+                sources=self.sources(said.sources),
+                of=said.of,
+                size=said.size,
+                only=list(said.only) or None,
+                seed=said.seed,
+                strata=said.by,
+                feeds_from=self.named(said.feeds_from),
+            ),
+            terms=_columns(said.terms, self.project),
+            by=self.by,
+            now=self.now,
+        )
+
+    def gold(self, change: Change) -> None:
+        said = self.said.batches[change.place]
+        batch = self.named(said.name)
+        assert batch is not None, "gold is marked in a batch that is there"  # nosec
+        marked = Gold.objects.filter(item__batch=batch).select_related("item__example")
+        there = {
+            (one.item.example.external_id, one.item.example.source.name): (one.expected["data"], one.why)
+            for one in marked.select_related("item__example__source")
+        }
+        usable = Example.objects.usable().filter(source__project=self.project)
+        rows = usable.select_related("stored_table", "source").order_by("source_id", "pk")
+        for one in said.gold:
+            found = {row.source.name: row for row in rows.filter(external_id=one.example)}
+            name, wrong = plan.which(one, list(found), said.sources)
+            if wrong:
+                refuse("invalid_request", wrong)
+            if there.get((one.example, name)) == (one.response, one.why):
+                continue  # marking again would record it again
+            try:
+                gold.mark(
+                    batch=batch,
+                    example=found[name],
+                    data=one.response,
+                    why=one.why,
+                    inputs=one.inputs or None,
+                    by=self.by,
+                    now=self.now,
+                )
+            except Invalid as invalid:
+                refuse("invalid_request", f"{one.example}: {invalid}")
+
+    def open(self, change: Change) -> None:
+        batch = self.named(change.name)
+        assert batch is not None, "what is opened is there"  # nosec
+        if batch.waits_for_model:
+            batches.open_when_drawn(batch=batch)
+            return
+        batches.open_batch(batch=batch, by=self.by, now=self.now)
+
+    def guideline_examples(self, change: Change) -> None:
+        batch = self.said.batches[change.place]
+        rows = Item.objects.filter(
+            batch__project=self.project, batch__name=batch.name, batch__closed_at__isnull=False
+        )
+        accepted = rows.filter(decision__kind=Decision.Kind.ACCEPTED, is_gold=False, pinned__isnull=True)
+        for wanted in batch.guideline_examples:
+            items = accepted.filter(example__external_id=wanted.example).select_related("example__source")
+            by_source = {item.example.source.name: item for item in items.order_by("-pk")}
+            source, _ = plan.which(wanted, list(by_source), batch.sources)
+            if source:
+                quality_guideline_examples.pin(item=by_source[source], by=self.by, now=self.now)
+
+    def person(self, change: Change) -> None:
+        said = self.said.people[change.place]
+        roles = [Role(role) for role in said.roles]
+        if change.verb == "invite":
+            _, token = projects.invite(
+                project=self.project, roles=roles, name=said.name, by=self.by, now=self.now
+            )
+            self.applied.links.append(Link(said.name, token))
+            return
+        projects.add_member(
+            project=self.project, person=self.member(said), roles=roles, by=self.by, now=self.now
+        )
+
+    # -- what things are called -------------------------------------------------------------------------
+
+    def named(self, name: str) -> Batch | None:
+        return Batch.objects.select_related("project").get(project=self.project, name=name) if name else None
+
+    def sources(self, names: tuple[str, ...]) -> list[Source]:
+        return list(Source.objects.ready().filter(project=self.project, name__in=names).order_by("pk"))
+
+    def member(self, said: schema.Somebody) -> Person:
+        people: dict[str, Person] = {}
+        for row, names in current_state.members(self.project):
+            people = dict.fromkeys(names, row.person) | people
+        member = said.among(people)
+        if member is None:
+            refuse("invalid_request", f"{said.name} is not in the project any more. Apply the file again.")
+        return member
+
+
+# -- in the background ------------------------------------------------------------------------------
+
+
+def start(*, upload: Upload, by: Person, now: datetime) -> Job:
+    """Apply an uploaded study file in the background. It makes no links: they are shown once, to whoever asks."""
+    return jobs.enqueue(project=upload.project, kind="study", ids={"upload": upload.pk}, by=by, now=now)
+
+
+@jobs.kind("study")
+def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
+    upload = Upload.objects.get(pk=job.ids["upload"])
+    assert job.made_by is not None, "somebody applies a file"  # nosec
+    try:
+        with upload.file.open("rb") as sent:
+            said = schema.parse(sent.read().decode("utf-8"))
+        applied = apply(
+            said, project=job.project, by=job.made_by, now=timezone.now(), invite=False, progress=progress
+        )
+    except (StudyError, UnicodeDecodeError) as error:
+        refuse("invalid_request", str(error))
+    done = [str(change) for change in applied.done]
+    if applied.failed is not None:
+        before = f" Before that: {' '.join(done)}" if done else ""
+        refuse("invalid_request", f"{_stands_in_the_way(applied.failed)} {applied.why}{before}")
+    return {"done": done + [str(change) for change in applied.waits]}
+
+
+jobs.afterwards("study")(uploads.forget_of)

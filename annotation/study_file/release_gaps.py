@@ -1,0 +1,300 @@
+"""What a release made now would lack: work that is not done, decisions that are not made, what nobody has said.
+
+Nothing of it stops a release; who makes one should know. Counted in a bounded number of queries.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
+
+from annotation.access import visibility
+from annotation.access.visibility import Fact
+from annotation.models import (
+    Assignment,
+    Batch,
+    Decision,
+    Example,
+    Inquiry,
+    Item,
+    Person,
+    PerturbationRun,
+    Project,
+    Release,
+)
+from annotation.payments import data_statement
+from annotation.platform.display_text import shown
+from annotation.workflow import batches as workflow_batches
+from tasks.contract import task_types
+
+
+@dataclass(frozen=True)
+class Missing:
+    """One thing that is not there yet: of which part of the study, and what in a sentence. `number` of how many.
+
+    `kind` is one of `SUMMED` where several of these make one sum. `batches` and `items`: what it is about, by
+    public ids; of decisions that a batch waits for, the batch in which they are made.
+    """
+
+    about: str
+    words: str
+    number: int = 0
+    kind: str = ""
+    batches: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.about}: {self.words}"
+
+
+def missing(project: Project) -> list[Missing]:
+    """Everything that a release of the project would lack now."""
+    batches = list(
+        Batch.objects.filter(project=project, purpose=Batch.Purpose.WORK, set_aside_at__isnull=True)
+        .select_related("feeds_from")
+        .order_by("pk")
+    )
+    counts = workflow_batches.progress(batches)
+    return [*_work(batches, counts), *_runs(project), *_unchecked(project, batches), *_people(project)]
+
+
+def missing_for(person: Person, project: Project) -> list[Missing]:
+    """The same for a page; of a batch whose counts are kept from its reader, that they are."""
+    batches = list(Batch.objects.filter(project=project))
+    kept = visibility.hidden(person, batches, Fact.COUNTS)
+    names = {batch.name for batch in batches if batch.pk in kept}
+    unsaid = "unchecked" if kept else None  # what was accepted is counted over all batches
+    found = [one for one in missing(project) if one.about not in names and one.kind != unsaid]
+    return found + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]
+
+
+SUMMED = ("responses", "adjudication", "chain")
+"""What is summed over the batches, in the order of a summary."""
+
+
+def summary(gaps: Sequence[Missing]) -> list[Missing]:
+    """The gaps with a sum for each kind of `SUMMED` in the place of its batches; the other ones after these."""
+    sums = [
+        Missing("", _sum(kind, number), number, kind, _batches_of(gaps, kind))
+        for kind in SUMMED
+        if (number := sum(one.number for one in gaps if one.kind == kind))
+    ]
+    return [*sums, *(one for one in gaps if one.kind not in SUMMED)]
+
+
+def _batches_of(gaps: Sequence[Missing], kind: str) -> tuple[str, ...]:
+    return tuple(batch for gap in gaps if gap.kind == kind and gap.number for batch in gap.batches)
+
+
+def _sum(kind: str, number: int) -> str:
+    sentences = {
+        "responses": ngettext(
+            "{number} item with too few responses", "{number} items with too few responses", number
+        ),
+        "adjudication": ngettext("{number} item to adjudicate", "{number} items to adjudicate", number),
+        "chain": ngettext(
+            "{number} decision that a later batch waits for",
+            "{number} decisions that later batches wait for",
+            number,
+        ),
+    }
+    return sentences[kind].format(number=_n(number))
+
+
+def unchecked(project: Project) -> tuple[int, int]:
+    """How many of the examples that people made nobody has answered blind, and how many they made."""
+    made = _made([project.pk])
+    return made.filter(~Exists(_blind_answers())).count(), made.count()
+
+
+def unchecked_in(projects: Collection[int]) -> dict[int, int]:
+    """By project (key), how many of the examples that people made nobody has answered blind. One query."""
+    made = _made(projects).filter(~Exists(_blind_answers())).order_by()
+    return dict(made.values_list("source__project").annotate(Count("pk")))
+
+
+def _made(projects: Collection[int]) -> QuerySet[Example]:
+    """The examples that people made in batches that are not set aside."""
+    made = Example.objects.perturbed().filter(source__project__in=projects)
+    return made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """The edits in a release that nobody has answered blind, of how many, and the public ids of their items."""
+
+    number: int
+    made: int
+    items: tuple[str, ...]
+
+
+def unchecked_of(release: Release) -> Unchecked:
+    """The unchecked edits in a release: what was made, and answered blind, up to its watermark."""
+    made = _made([release.project_id]).filter(outcome__decision__event_id__lte=release.watermark)
+    without = made.filter(~Exists(_blind_answers().filter(event_id__lte=release.watermark)))
+    items = without.order_by().values_list("outcome__decision__item__public_id", flat=True)
+    return Unchecked(len(items), made.count(), tuple(dict.fromkeys(items)))
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A batch that was not finished when a release was made: decided items then, all items, and whether it was opened."""
+
+    batch: Batch
+    decided: int
+    items: int
+    was_opened: bool
+
+
+def unfinished_of(release: Release) -> list[Unfinished]:
+    """Each batch that was not finished at the watermark of a release, those without items that were not closed among them.
+
+    Items that came from a later decision of the batch before are not counted.
+    """
+    batches = Batch.objects.filter(
+        project=release.project_id,
+        purpose=Batch.Purpose.WORK,
+        set_aside_at__isnull=True,
+        made_at__lte=release.made_at,
+    )
+    later = Decision.objects.filter(event_id__gt=release.watermark, item__batch=OuterRef("batch__feeds_from"))
+    items = Item.objects.filter(batch__in=batches, is_gold=False).exclude(
+        Exists(later.filter(item__example=OuterRef("example")))
+        | Exists(later.filter(outcomes__example=OuterRef("example")))
+    )
+    decided = Count("pk", filter=Q(decision__event_id__lte=release.watermark))
+    counts = items.order_by().values_list("batch").annotate(done=decided, total=Count("pk"))
+    numbers = {batch: (done, total) for batch, done, total in counts}
+    unfinished = []
+    for batch in batches.order_by("pk"):
+        done, total = numbers.get(batch.pk, (0, 0))
+        is_closed = batch.closed_at is not None and batch.closed_at <= release.made_at
+        if done < total or not (total or is_closed):
+            was_opened = batch.opened_at is not None and batch.opened_at <= release.made_at
+            unfinished.append(Unfinished(batch, done, total, was_opened))
+    return unfinished
+
+
+def _blind_answers() -> QuerySet[Decision]:
+    """Accepted answers to an example (outer query) by people who did not know its answer."""
+    return Decision.objects.filter(
+        kind=Decision.Kind.ACCEPTED,
+        item__example=OuterRef("pk"),
+        item__batch__task_type__in=_blind(),
+        item__batch__set_aside_at__isnull=True,
+    )
+
+
+def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> Iterator[Missing]:
+    if not batches:
+        yield Missing(gettext("Batches"), gettext("There are no batches yet."), kind="batches")
+    for batch in batches:
+        found = counts[batch.pk]
+        if batch.state == "planned":
+            words = ngettext(
+                "It was never opened; {number} item is waiting.",
+                "It was never opened; {number} items are waiting.",
+                found["items"],
+            ).format(number=_n(found["items"]))
+            yield Missing(batch.name, words, found["items"], "responses", (batch.public_id,))
+        else:
+            yield from _open(batch, found)
+        feeding = batch.feeds_from
+        if feeding is not None and feeding.pk in counts and batch.closed_at is None:
+            before = counts[feeding.pk]
+            left = before["open"] + before["complete"] + before["adjudication"]
+            if left:
+                words = ngettext(
+                    "It waits for {number} more decision in “{batch}”.",
+                    "It waits for {number} more decisions in “{batch}”.",
+                    left,
+                ).format(number=_n(left), batch=feeding.name)
+                yield Missing(batch.name, words, left, "chain", (feeding.public_id,))
+
+
+def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
+    if number := found["open"]:
+        words = (
+            ngettext(
+                "{number} item has too few responses. The batch is closed, so it is left out.",
+                "{number} items have too few responses. The batch is closed, so they are left out.",
+                number,
+            )
+            if batch.closed_at
+            else ngettext(
+                "{number} item has too few responses.", "{number} items have too few responses.", number
+            )
+        )
+        yield Missing(batch.name, words.format(number=_n(number)), number, "responses", (batch.public_id,))
+    if number := found["complete"]:
+        words = ngettext(
+            "{number} item is complete and will be decided by the worker within minutes.",
+            "{number} items are complete and will be decided by the worker within minutes.",
+            number,
+        )
+        yield Missing(batch.name, words.format(number=_n(number)), number)
+    if number := found["adjudication"]:
+        words = ngettext("{number} item needs adjudication.", "{number} items need adjudication.", number)
+        yield Missing(batch.name, words.format(number=_n(number)), number, "adjudication", (batch.public_id,))
+
+
+def _runs(project: Project) -> Iterator[Missing]:
+    runs = PerturbationRun.objects.filter(project=project, event__isnull=True).defer("chosen", "marks")
+    for run in runs.select_related("feeds_from").order_by("pk"):
+        name = ", ".join(run.kinds)
+        if run.feeds_from is None:
+            words = gettext(
+                "The run is not finished. Start the same run again; it continues where it stopped."
+            )
+        elif run.feeds_from.closed_at is None:
+            words = gettext("They use the decisions of “{batch}” and are released once it is closed.").format(
+                batch=run.feeds_from.name
+            )
+        else:
+            words = gettext("They wait for decisions in “{batch}”.").format(batch=run.feeds_from.name)
+        yield Missing(gettext("Perturbations {name}").format(name=name), words)
+
+
+def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
+    """Examples that people made and nobody has answered blind, where the study has a batch for that."""
+    kinds = _blind()
+    if not any(batch.task_type in kinds for batch in batches):
+        return
+    number, made = unchecked(project)
+    if number:
+        without = _made([project.pk]).filter(~Exists(_blind_answers())).order_by()
+        items = tuple(without.values_list("outcome__decision__item__public_id", flat=True).distinct())
+        words = ngettext(
+            "{number} of {made} have no blind answer by another person. They come from {items} item.",
+            "{number} of {made} have no blind answer by another person. They come from {items} items.",
+            len(items),
+        ).format(number=_n(number), made=_n(made), items=_n(len(items)))
+        yield Missing(gettext("Perturbed examples"), words, number, "unchecked", items=items)
+
+
+def _blind() -> list[str]:
+    """The task types in which people answer an example without knowing its answer."""
+    return [key for key, task in task_types().items() if task.says_gold]
+
+
+def _people(project: Project) -> Iterator[Missing]:
+    simulated = Assignment.objects.filter(batch__project=project, person__is_simulated=True)
+    if simulated.filter(annotations__isnull=False).exists():
+        words = gettext("Simulated people annotated here. They must be included explicitly.")
+        yield Missing(gettext("People"), words)
+    if unanswered := Inquiry.objects.filter(project=project, answered_at__isnull=True).count():
+        words = ngettext(
+            "{number} question to the managers is unanswered.",
+            "{number} questions to the managers are unanswered.",
+            unanswered,
+        ).format(number=_n(unanswered))
+        yield Missing(gettext("Questions"), words, unanswered, "questions")
+    if silent := [shown(one.title) for one in data_statement.ASKED if not project.statement.get(one.name)]:
+        words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
+        yield Missing(gettext("Data statement"), words, len(silent), "statement")
+
+
+def _n(number: int) -> str:
+    return number_format(number, force_grouping=True)

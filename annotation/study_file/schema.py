@@ -1,0 +1,741 @@
+"""A study in its parts, and how a file becomes one: every fault found at once, nothing looked up in a database."""
+
+from __future__ import annotations
+
+import dataclasses
+import unicodedata
+import zoneinfo
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from types import SimpleNamespace
+from typing import Any, Final
+
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.access.roles import Role
+from annotation.models.batch_options import TERMS, Term, work_limits
+from annotation.models.batch_options import Context as TermContext
+from annotation.models.batch_options.budget import budget
+from annotation.models.batch_options.task_settings import filled
+from annotation.payments import data_statement
+from annotation.platform.display_text import shown
+from annotation.platform.refusals import Refused
+from annotation.releases import creation
+from annotation.study_file import json_schema, yaml_file
+from annotation.study_file.yaml_file import Fault, Path, StudyError, Written
+from annotation.workflow import batches
+from annotation.workflow.projects import RESERVED_SLUGS
+from tableqa.core.foreign_values import faults, unstorable
+from tableqa.perturbations import PERTURBATIONS, SEEDS
+from tableqa.perturbations.question_selection import RULES
+from tableqa.readers import READERS
+from tasks.contract import TaskType, task_types
+from tasks.shared.schema_errors import nearest, schema_faults, unknown
+from tasks.shared.type_definitions import BadDefinition, in_order, name_faults
+
+EVERYONE = 1
+"""The overlap that a batch is planned with where everyone gets everything: it is counted when the batch opens."""
+
+
+EXPORT_ORDER: Final = (
+    *("name", "type", "purpose", "variant", "overlap", "strategy", "decide", "settings", "sample", "seed"),
+    *("feeds_from", "feeds_when", "requires", "pass_percent", "must_practise", "resolve", "loop_model"),
+    *("help", "gold", "caps", "pay", "model_budget"),
+)
+"""The keys of an exported batch in one order, so that two exports compare; other keys follow."""
+FEEDING = SimpleNamespace(purpose="work")
+"""A batch that feeds another one, as far as a file knows it; its purpose is checked by its name."""
+NAMES = {
+    "people": (
+        gettext_noop("A person needs a name."),
+        gettext_noop("The person {name!r} is already on line {line}."),
+    ),
+    "batches": (
+        gettext_noop("A batch needs a name."),
+        gettext_noop("The batch {name!r} is already on line {line}."),
+    ),
+}
+"""What is said of a part of a section that has no name, and of one whose name another one has."""
+
+
+@dataclass(frozen=True)
+class Somebody:
+    """A person of the study, by name. The e-mail finds a member who goes by another name; it is never written back."""
+
+    name: str
+    roles: tuple[str, ...]
+    email: str = ""
+
+    def among(self, known: Mapping[str, Any]) -> Any:
+        """What is known of the person, by `spelling` of the address or the name."""
+        spellings = map(spelling, (self.email, self.name))
+        return next((known[name] for name in spellings if name and name in known), None)
+
+
+def spelling(name: str) -> str:
+    """A name as two spellings of it are compared: in any letter case, space and Unicode normal form."""
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One import. `path` and `tables` are as the file has them, from its own folder. `checksum` "" takes any files."""
+
+    name: str
+    reader: str
+    path: str = ""
+    tables: str = ""
+    split: str = ""
+    limit: int | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    good_only: bool = False
+    licence: str = ""
+    citation: str = ""
+    url: str = ""
+    checksum: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Automatic perturbations; `feeds_from` is the batch whose outcomes choose the originals."""
+
+    kinds: tuple[str, ...]
+    seeds: tuple[int, ...]
+    sources: tuple[str, ...] = ()
+    select: str = ""
+    rules: str = ""
+    feeds_from: str = ""
+    feeds_when: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What people call it: a run has no name of its own."""
+        return ", ".join(self.kinds)
+
+
+@dataclass(frozen=True)
+class GoldItem:
+    """An example whose right response is known.
+
+    `source` says which one it is where several have such an id; without it the batch's own come first. `inputs` are what
+    stands frozen beside it, in place of what the kind would prepare.
+    """
+
+    example: str
+    response: Mapping[str, Any]
+    why: str = ""
+    source: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ItemName:
+    """An item of a batch by the id of its example. `source` says which one it is where several have such an id."""
+
+    example: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A batch. `defined` is its task type where the project defines it.
+
+    `terms` are all of `annotation.models.batch_options.TERMS`, with their defaults; a batch that one requires by its name.
+
+    Every term is an attribute, too: `work.overlap`.
+    """
+
+    name: str
+    type: str
+    of: str
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    sources: tuple[str, ...] = ()
+    size: int | None = None
+    only: tuple[str, ...] = ()
+    by: str = ""
+    feeds_from: str = ""
+    gold: tuple[GoldItem, ...] = ()
+    guideline_examples: tuple[ItemName, ...] = ()
+    open: bool = False
+    defined: TaskType | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def task(self) -> TaskType:
+        """The task type: the one that the project defines, else the installed one."""
+        return self.defined or task_types()[self.type]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["terms"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def changed(self, **values: Any) -> Work:
+        """The same batch with other terms, or other parts of its sample."""
+        terms = {name: values.pop(name) for name in list(values) if name in TERMS}
+        return dataclasses.replace(self, terms={**self.terms, **terms}, **values)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole study. `task_types` are definitions by name.
+
+    `lines` says where a part stands in its file, by (section, position).
+    """
+
+    slug: str
+    name: str
+    time_zone: str = "UTC"
+    must_read: bool = False
+    caps: Mapping[str, Any] = field(default_factory=dict)
+    pay: Mapping[str, Any] = field(default_factory=dict)
+    model_budget: Mapping[str, Any] = field(default_factory=dict)
+    release: Mapping[str, Any] = field(default_factory=dict)
+    consent: str = ""
+    statement: Mapping[str, Any] = field(default_factory=dict)
+    people: tuple[Somebody, ...] = ()
+    sources: tuple[SourceFile, ...] = ()
+    task_types: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    guidelines: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[Run, ...] = ()
+    batches: tuple[Work, ...] = ()
+    lines: Mapping[Path, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def examples(self) -> frozenset[str]:
+        """The ids of all examples that the file names."""
+        return frozenset(
+            name for work in self.batches for name in (*work.only, *(one.example for one in work.gold))
+        ) | {one.example for work in self.batches for one in work.guideline_examples}
+
+    def says(self, *path: str | int) -> bool:
+        """Whether the file itself says something there; a study that comes from no file says all that it holds."""
+        return not self.lines or path in self.lines
+
+    def line(self, *path: str | int) -> int:
+        """The line of a part in its file; 0 for a study that was read from a project."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 0)
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Names of batches, in a sentence."""
+    return gettext(" and ").join(gettext("“{name}”").format(name=name) for name in names)
+
+
+def people_needed(study: Study) -> int:
+    """The smallest number of annotators with whom every item of a study gets its responses.
+
+    Makers of an example, and of a decision that a task type looks into, never get the items that follow from it.
+    """
+    return max((_people_for(work, study) for work in study.batches), default=0)
+
+
+def _people_for(work: Work, study: Study) -> int:
+    batches = {batch.name: batch for batch in study.batches}
+    looks_into = work.task.looks_into
+    needed, before = work.overlap, batches.get(work.feeds_from)
+    while before is not None:  # a study has no circles
+        if before.task.making or before.type in looks_into:
+            needed += before.overlap
+        before = batches.get(before.feeds_from)
+    return int(needed)
+
+
+def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
+    """The names of the batches in which people make examples of originals of these sources, also by way of others.
+
+    A batch that is itself drawn from what people made is none: it cannot wait for itself.
+    """
+    of, wanted = {one.name: one for one in batches}, set(sources)
+    return [
+        one.name
+        for one in of.values()
+        if one.task.making and one.purpose == "work" and wanted & _originals(one, of)
+    ]
+
+
+def _originals(work: Work, of: Mapping[str, Work]) -> set[str]:
+    """The sources whose originals come to a batch: its own, and those of what feeds it."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    at: Work | None = work
+    while at is not None and at.name not in seen:
+        if at.sources and at.of != "originals":
+            return set()
+        seen.add(at.name)
+        found |= set(at.sources)
+        at = of.get(at.feeds_from)
+    return found
+
+
+def parse(text: str | Written, *, folder: FilePath | None = None) -> Study:
+    """The study that a file describes. `folder` is where the file lies; without it no other file is read.
+
+    Raises `StudyError` with everything that is wrong.
+    """
+    written = yaml_file.read(text) if isinstance(text, str) else text
+    if found := list(json_schema.faults(written)):
+        raise StudyError(found)
+    words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
+    if found := [
+        written.fault(path, words.format(reason=why.shown())) for path, why in faults(written.value)
+    ]:
+        raise StudyError(found)
+    reading = _Reading(written, folder)
+    study = reading.study()
+    if reading.faults:
+        raise StudyError(reading.faults)
+    return study
+
+
+class _Reading:
+    """From plain values that have the right shape to a study; collects what else is wrong."""
+
+    def __init__(self, written: Written, folder: FilePath | None) -> None:
+        self.written = written
+        self.folder = folder
+        self.faults: list[Fault] = []
+        self.tasks: dict[str, TaskType] = dict(task_types())
+
+    def wrong(self, path: Path, message: str) -> None:
+        self.faults.append(self.written.fault(path, message))
+
+    def known(self, path: Path, what: str, name: str, there: Iterable[str]) -> bool:
+        """Whether there is such a thing; a fault where there is not."""
+        there = list(there)
+        if name not in there:
+            self.wrong(path, unknown(what, name, there))
+        return name in there
+
+    def has_task(self, path: Path, key: str) -> bool:
+        """Whether there is such a task type; a fault where there is not. What is wrong with a definition is said there."""
+        if key not in self.tasks and key in self.written.value.get("task_types", {}):
+            return False
+        return self.known(path, gettext("task type"), key, self.tasks)
+
+    def defined(self, name: str, data: Mapping[str, Any]) -> TaskType | None:
+        """The task type that a definition makes; None, and a fault for everything that is wrong with it."""
+        from tasks.shared.defined_types import task_of  # after Django is set up
+
+        found = list(name_faults(name, list(task_types())))
+        if not found:
+            try:
+                return task_of(name, data)
+            except BadDefinition as bad:
+                found = bad.faults
+        for fault in found:
+            self.wrong(("task_types", name, *fault.path), fault.message)
+        return None
+
+    def told(self, path: Path, check: Callable[[], Any]) -> Any:
+        """What a check returns; a fault with its words where it refuses."""
+        try:
+            return check()
+        except Refused as refused:
+            self.wrong(path, refused.detail)
+            return {}
+
+    def study(self) -> Study:
+        said = self.written.value
+        project = said["project"]
+        if project["slug"] in RESERVED_SLUGS:
+            words = gettext("The short name {slug!r} is reserved. Choose another one.")
+            self.wrong(("project", "slug"), words.format(slug=project["slug"]))
+        time_zone = project.get("time_zone", "UTC")
+        if time_zone not in zoneinfo.available_timezones():
+            zones = sorted(zoneinfo.available_timezones())
+            words = gettext("There is no time zone {time_zone!r}.").format(time_zone=time_zone)
+            if nearest(time_zone, zones):
+                words = unknown(gettext("time zone"), time_zone, zones)
+            self.wrong(("project", "time_zone"), words)
+        if not project["name"].strip():
+            self.wrong(("project", "name"), gettext("A project needs a name."))
+        self.unique("people", said.get("people", []))
+        sources = tuple(self.source(place, one) for place, one in enumerate(said.get("sources", [])))
+        self.repeated_sources(sources)
+        self.unique("batches", said.get("batches", []))
+        definitions = said.get("task_types", {})
+        self.tasks |= {key: task for key, one in definitions.items() if (task := self.defined(key, one))}
+        kinds = said.get("kinds", {})
+        for key, given in kinds.items():
+            if self.has_task(("kinds", key), key) and "settings" in given:
+                self.settings(self.tasks[key], given["settings"], ("kinds", key, "settings"))
+        caps, terms = project.get("caps", {}), project.get("release")
+        batches = tuple(
+            _Batch(self, place, self.tasks[given["type"]]).work(sources)
+            for place, given in enumerate(said.get("batches", []))
+            if self.has_task(("batches", place, "type"), given["type"])
+        )
+        runs = tuple(self.run(place, one) for place, one in enumerate(said.get("perturbations", [])))
+        study = Study(
+            slug=project["slug"],
+            name=project["name"].strip(),
+            time_zone=time_zone,
+            must_read=project.get("must_read", False),
+            caps=self.told(("project", "caps"), lambda: work_limits.caps(caps, work_limits.OF_A_PROJECT)),
+            pay=self.told(("project", "pay"), lambda: work_limits.pay(project.get("pay", {}))),
+            model_budget=self.told(
+                ("project", "model_budget"), lambda: budget(project.get("model_budget", {}))
+            ),
+            release=self.told(("project", "release"), lambda: creation.options(**terms) if terms else {}),
+            consent=self.consent(said.get("consent", "")),
+            statement=self.told(("statement",), lambda: data_statement.clean(said.get("statement", {}))),
+            people=tuple(
+                Somebody(one["name"].strip(), _roles(one["roles"]), one.get("email", "").strip().lower())
+                for one in said.get("people", [])
+            ),
+            sources=sources,
+            task_types=definitions,
+            guidelines=self.guidelines(said.get("guidelines", {})),
+            runs=runs,
+            batches=batches,
+            lines=self.written.lines,
+        )
+        self.named(study)
+        self.circles(study)
+        return study
+
+    def named(self, study: Study) -> None:
+        """Batches that others wait for or ask for stand in the file, too."""
+        purposes = {one.name: one.purpose for one in study.batches}
+        for place, given in enumerate(self.written.value.get("batches", [])):
+            for key in ("feeds_from", "requires"):
+                name = given.get(key, "").strip()
+                there = not name or self.known(("batches", place, key), gettext("batch"), name, purposes)
+                if name and there and key == "requires" and purposes[name] != "qualification":
+                    words = gettext("“{name}” is not a qualification batch.").format(name=name)
+                    self.wrong(("batches", place, key), words)
+                if name and there and key == "feeds_from":
+                    self.feeding(("batches", place, key), name, purposes[name])
+        for place, run in enumerate(study.runs):
+            path: Path = ("perturbations", place, "feeds_from")
+            if run.feeds_from and self.known(path, gettext("batch"), run.feeds_from, purposes):
+                self.feeding(path, run.feeds_from, purposes[run.feeds_from])
+
+    def feeding(self, path: Path, name: str, purpose: str) -> None:
+        """Only what is decided makes items elsewhere."""
+        if purpose != "work":
+            words = gettext("{name} is a {purpose} batch and decides no items, so it cannot pass any on.")
+            self.wrong(path, words.format(name=quoted([name]), purpose=gettext(purpose)))
+
+    def consent(self, text: str) -> str:
+        """The text as it is kept."""
+        if text and not text.strip():
+            self.wrong(("consent",), gettext("The consent text is empty."))
+        return text.replace("\r\n", "\n").strip("\n") + "\n" if text else ""
+
+    def unique(self, section: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        nameless, twice = NAMES[section]
+        first: dict[str, int] = {}
+        for place, entry in enumerate(entries):
+            name = entry["name"].strip()
+            same = spelling(name) if section == "people" else name
+            if not name:
+                self.wrong((section, place, "name"), gettext(nameless))
+            elif same in first:
+                line = self.written.line((section, first[same], "name"))
+                self.wrong((section, place, "name"), gettext(twice).format(name=name, line=line))
+            first.setdefault(same, place)
+
+    def repeated_sources(self, sources: Sequence[SourceFile]) -> None:
+        """A name may stand twice where the second files add to the first; then both say which files they are."""
+        for place, source in enumerate(sources):
+            same = [one for one in sources if one.name == source.name]
+            if len(same) > 1 and len({one.checksum for one in same if one.checksum}) != len(same):
+                words = gettext(
+                    "{name!r} appears {number} times. Give each entry a different name or checksum."
+                ).format(name=source.name, number=len(same))
+                self.wrong(("sources", place, "name"), words)
+
+    def source(self, place: int, given: Mapping[str, Any]) -> SourceFile:
+        self.known(("sources", place, "reader"), gettext("reader"), given["reader"], sorted(READERS))
+        return SourceFile(**{**given, "name": given["name"].strip()})
+
+    def guidelines(self, given: Mapping[str, Any]) -> dict[str, str]:
+        found = {}
+        for key, text in given.items():
+            path = ("guidelines", key)
+            self.has_task(path, key)
+            if isinstance(text, Mapping):
+                text = self.beside((*path, "file"), text["file"])
+            if text is not None and not text.strip():
+                self.wrong(path, gettext("The guidelines are empty."))
+            found[key] = text or ""
+        return found
+
+    def beside(self, path: Path, name: str) -> str | None:
+        """The text of a file that lies beside the study's."""
+        if self.folder is None:
+            words = gettext("Files can only be included on the command line. Paste the text here.")
+            self.wrong(path, words)
+            return None
+        try:
+            text = (self.folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else gettext("not UTF-8 text")
+            self.wrong(path, gettext("{name} cannot be read: {why}.").format(name=name, why=why))
+            return None
+        if reason := unstorable(text):
+            words = gettext("{name} contains {reason}, which cannot be saved. Remove it.")
+            self.wrong(path, words.format(name=name, reason=reason))
+        return text
+
+    def settings(self, task: TaskType, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
+        settings = filled(task, given)
+        for below, message in schema_faults(task.settings_schema, settings, what=gettext("setting")):
+            self.wrong((*path, *below), message)
+        return settings
+
+    def when(self, path: Path, given: Mapping[str, Any], feeds_from: str) -> None:
+        """`feeds_when` names a field of what feeds, and values that it can have."""
+        said = given.get("feeds_when", {})
+        if said and not feeds_from:
+            words = gettext("This filters the outcomes of a batch. Name that batch in feeds_from.")
+            self.wrong((*path, "feeds_when"), words)
+        for before in self.written.value.get("batches", []):
+            task = self.tasks.get(before["type"])
+            if before["name"].strip() == feeds_from and task is not None:
+                fields = {one.name: [value for value, _ in one.choices] for one in task.fields}
+                field_of = gettext("field of {title}").format(title=shown(task.title))
+                for name, values in said.items():
+                    if self.known((*path, "feeds_when", name), field_of, name, fields):
+                        for at, value in enumerate(values if fields[name] else ()):
+                            self.known((*path, "feeds_when", name, at), gettext("value"), value, fields[name])
+
+    def run(self, place: int, given: Mapping[str, Any]) -> Run:
+        path: Path = ("perturbations", place)
+        for at, kind in enumerate(given["kinds"]):
+            self.known((*path, "kinds", at), gettext("perturbation"), kind, PERTURBATIONS)
+        feeds_from = given.get("feeds_from", "").strip()
+        self.when(path, given, feeds_from)
+        if "rules" in given and "select" not in given:
+            self.wrong((*path, "rules"), gettext("Rules need a question category. Add `select`."))
+        return Run(
+            kinds=tuple(given["kinds"]),
+            seeds=tuple(given.get("seeds", SEEDS)),
+            sources=tuple(name.strip() for name in given.get("sources", ())),
+            select=given.get("select", ""),
+            rules=given.get("rules", RULES[0]) if "select" in given else "",
+            feeds_from=feeds_from,
+            feeds_when=given.get("feeds_when", {}),
+        )
+
+    def circles(self, study: Study) -> None:
+        """A batch that, in the end, waits for itself never begins."""
+        waits = {one.name: [name for name in (one.feeds_from, one.requires) if name] for one in study.batches}
+        for place, one in enumerate(study.batches):
+            seen: set[str] = set()
+            front = list(waits[one.name])
+            while front:
+                name = front.pop()
+                if name == one.name:
+                    key = "feeds_from" if one.feeds_from else "requires"
+                    words = gettext("{name!r} depends on itself.").format(name=one.name)
+                    self.wrong(("batches", place, key), words)
+                    break
+                if name not in seen:
+                    seen.add(name)
+                    front += waits.get(name, ())
+
+
+class _Batch:
+    """From one batch of a file to a `Work`: its sample, its terms and its gold."""
+
+    def __init__(self, reading: _Reading, place: int, task: TaskType) -> None:
+        self.reading, self.task = reading, task
+        self.path: Path = ("batches", place)
+        self.given: Mapping[str, Any] = reading.written.value["batches"][place]
+        self.usual: Mapping[str, Any] = reading.written.value.get("kinds", {}).get(task.key, {})
+
+    def work(self, sources: Sequence[SourceFile]) -> Work:
+        """The batch; without sources of its own it draws from the first of `sources`."""
+        given, sample = self.given, self.given.get("sample", {})
+        feeds_from = given.get("feeds_from", "").strip()
+        drawn = tuple(name.strip() for name in sample.get("sources", ()))
+        if not drawn and not feeds_from and sources:
+            drawn = (sources[0].name,)  # as a demo world or a small study means it
+        of = sample.get("of", self.task.of[0])
+        if of not in batches.about(self.task):
+            words = gettext("{title} takes {of} examples.").format(
+                title=shown(self.task.title), of=gettext(" or ").join(batches.about(self.task))
+            )
+            self.reading.wrong((*self.path, "sample", "of"), words)
+        if "only" in sample and "size" in sample:
+            words = gettext("`only` lists the examples. Remove `size`.")
+            self.reading.wrong((*self.path, "sample", "size"), words)
+        gold = given.get("gold", {}).get("items", ())
+        self.repeated((*self.path, "gold", "items"), gold)
+        self.reading.when(self.path, given, feeds_from)
+        return Work(
+            name=given["name"].strip(),
+            type=self.task.key,
+            defined=None if self.task.key in task_types() else self.task,
+            of=of,
+            terms=self.terms(feeds_from),
+            seed=given.get("seed", 0),
+            sources=drawn,
+            size=sample.get("size"),
+            only=tuple(sample.get("only", ())),
+            by=sample.get("by", ""),
+            feeds_from=feeds_from,
+            gold=tuple(GoldItem(**one) for one in gold),
+            guideline_examples=self.guideline_examples(gold),
+            open=given.get("open", False),
+        )
+
+    def terms(self, feeds_from: str) -> dict[str, Any]:
+        """Every term: as the batch says it, as its task type says it below `kinds`, or its default."""
+        context = TermContext(self.task, feeds_from=FEEDING if feeds_from else None)
+        for name, term in TERMS.items():
+            path, value = self.said(term)
+            faults = len(self.reading.faults)
+            if name == "settings":
+                value, path = self.settings()
+            elif name == "feeds_when" and not feeds_from:
+                value = None  # `when` says so
+            try:
+                context.values[name] = term.checked(value, context)
+            except Refused as refused:
+                context.values[name] = term.default_in(context)
+                if len(self.reading.faults) == faults and not (
+                    name == "settings" and "settings" in self.usual
+                ):
+                    self.reading.wrong(path, refused.detail)
+            if name == "strategy" and context.values[name] == "everyone":
+                context.values["overlap"] = EVERYONE
+        return context.values
+
+    def said(self, term: Term) -> tuple[Path, Any]:
+        """The value of a term and where the file says it; None, and the batch, where it does not."""
+        usual = self.usual if term.per_task_type and term.fits(self.task) else {}
+        for part, above in ((self.given, self.path), (usual, ("kinds", self.task.key))):
+            value: Any = part
+            for key in term.path:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            if value is not None:
+                return (*above, *term.path), term.from_file(value)
+        return self.path, None
+
+    def settings(self) -> tuple[dict[str, Any], Path]:
+        """Those of the task type below `kinds` with those of the batch. The former are checked there."""
+        usual, own = self.usual.get("settings", {}), self.given.get("settings", {})
+        path: Path = (*self.path, "settings") if own else self.path
+        if own:
+            self.reading.settings(self.task, {**usual, **own}, path)
+        return {**usual, **own}, path
+
+    def guideline_examples(self, gold: Sequence[Mapping[str, Any]]) -> tuple[ItemName, ...]:
+        """Those of a batch that decides items; none of them is gold."""
+        path, given = (*self.path, "guideline_examples"), self.given.get("guideline_examples", ())
+        purpose = self.given.get("purpose", "work")
+        if given and purpose != "work":
+            words = gettext("A {purpose} batch decides no items, so it has no guideline examples.")
+            self.reading.wrong(path, words.format(purpose=gettext(purpose)))
+        self.repeated(path, given)
+        right = {one["example"] for one in gold}
+        for place, one in enumerate(given):
+            if one["example"] in right:
+                words = gettext("{example!r} is a gold item. Annotators must not see its response.")
+                self.reading.wrong((*path, place), words.format(example=one["example"]))
+        return tuple(ItemName(**one) for one in given)
+
+    def repeated(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
+        """An example has one right response, and is one guideline example."""
+        first: dict[tuple[str, str], int] = {}
+        for place, one in enumerate(items):
+            key = (one["example"], one.get("source", ""))
+            if key in first:
+                line = self.reading.written.line((*path, first[key]))
+                words = gettext("{example!r} is already on line {line}.")
+                self.reading.wrong((*path, place), words.format(example=one["example"], line=line))
+            first.setdefault(key, place)
+
+
+def _roles(names: Iterable[str]) -> tuple[str, ...]:
+    """Roles in their own order, so that the same roles are equal."""
+    return tuple(role.value for role in Role if role.value in set(names))
+
+
+# -- and back ---------------------------------------------------------------------------------------
+
+
+def document(study: Study) -> dict[str, Any]:
+    """The study as the plain value of a file: what goes without saying is not said. `parse` gives it back equal.
+
+    What databases keep as JSON comes back from them in different orders: here it has one.
+    """
+    study = _ordered(study)
+    project: dict[str, Any] = {"slug": study.slug, "name": study.name}
+    if study.time_zone != "UTC":
+        project["time_zone"] = study.time_zone
+    project |= _said(
+        {
+            "must_read": study.must_read,
+            "caps": study.caps,
+            "pay": study.pay,
+            "model_budget": study.model_budget,
+            "release": study.release,
+        }
+    )
+    found: dict[str, Any] = {"study": json_schema.VERSION, "project": project}
+    found |= _said({"consent": study.consent, "statement": study.statement})
+    if study.task_types:
+        found["task_types"] = {name: in_order(data) for name, data in study.task_types.items()}
+    sections = {
+        "people": [_said({"name": p.name, "roles": list(p.roles), "email": p.email}) for p in study.people],
+        "sources": [_said(dataclasses.asdict(source)) for source in study.sources],
+        "guidelines": dict(study.guidelines),
+        "perturbations": [_run(run) for run in study.runs],
+        "batches": [_work(work) for work in study.batches],
+    }
+    return found | _said(sections)
+
+
+def _run(run: Run) -> dict[str, Any]:
+    found = _said({**dataclasses.asdict(run), "rules": run.rules if run.select else ""})
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
+
+
+def _work(work: Work) -> dict[str, Any]:
+    sample = {"sources": list(work.sources), "size": work.size, "only": list(work.only), "by": work.by}
+    if work.sources:
+        sample["of"] = work.of
+    batch: dict[str, Any] = {"name": work.name, "type": work.type}
+    batch |= _said({"sample": _said(sample), "seed": work.seed, "feeds_from": work.feeds_from})
+    context = TermContext(work.task, values=dict(work.terms))
+    for name, term in TERMS.items():
+        value = work.terms[name]
+        if name == "overlap" and work.strategy == "everyone":
+            continue  # counted when the batch opens
+        if term.is_always_written or value != term.default_in(context):
+            *above, key = term.path
+            part = batch
+            for group in above:
+                part = part.setdefault(group, {})
+            part[key] = term.in_file(value)
+    if work.gold:
+        batch.setdefault("gold", {})["items"] = [_said(dataclasses.asdict(one)) for one in work.gold]
+    examples = [_said(dataclasses.asdict(one)) for one in work.guideline_examples]
+    batch |= _said({"guideline_examples": examples})
+    ordered = {key: batch[key] for key in EXPORT_ORDER if key in batch}
+    return ordered | batch | _said({"open": work.open})
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is empty, 0 or false: every such value is what holds where nothing is said."""
+    return {key: value for key, value in values.items() if value or key == "response"}
+
+
+def _ordered(value: Any) -> Any:
+    """A part of a study with every mapping in it in the order of its keys."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {one.name: _ordered(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        return dataclasses.replace(value, **{name: part for name, part in parts.items() if name != "lines"})
+    if isinstance(value, Mapping):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_ordered, value))
+    return value

@@ -1,1 +1,0 @@
-"""Work that people did in other annotation tools, into a project."""

@@ -1,0 +1,1 @@
+"""Pages and REST API: views, forms, API, board and URLs."""

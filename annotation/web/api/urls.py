@@ -1,0 +1,94 @@
+"""The addresses of the REST interface."""
+
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView
+
+from annotation.web.api import (
+    annotator_questions,
+    batches,
+    example_import,
+    explorer,
+    own_work,
+    task_types,
+    views,
+)
+
+urlpatterns = [
+    # Addresses are tried in this order: first what is asked for with every item.
+    path("assignments/<str:public_id>/submit/", views.Submit.as_view(), name="api_submit"),
+    path("assignments/<str:public_id>/draft/", views.Draft.as_view(), name="api_draft"),
+    path("assignments/<str:public_id>/ping/", views.Ping.as_view(), name="api_ping"),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("projects/", views.Projects.as_view(), name="api_projects"),
+    path("projects/<slug:slug>/releases/", views.MakeRelease.as_view(), name="api_make_release"),
+    path("projects/<slug:slug>/items/", explorer.Items.as_view(), name="api_items"),
+    path("projects/<slug:slug>/model-answers/", batches.ModelAnswers.as_view(), name="api_model_answers"),
+    path(
+        "projects/<slug:slug>/task-types/",
+        task_types.ProjectTaskTypes.as_view(),
+        name="api_project_task_types",
+    ),
+    path("projects/<slug:slug>/practice/<str:type>/", views.Practice.as_view(), name="api_practice"),
+    path(
+        "projects/<slug:slug>/practice/<str:type>/predictions/",
+        views.PracticePredictions.as_view(),
+        name="api_practice_predictions",
+    ),
+    path("task-types/<str:type>/work-out/", views.WorkOut.as_view(), name="api_work_out"),
+    path("batches/", views.Batches.as_view(), name="api_batches"),
+    path("batches/<str:public_id>/next/", views.Next.as_view(), name="api_next"),
+    path("batches/<str:public_id>/adjudication/", views.AdjudicationQueue.as_view(), name="api_adjudication"),
+    path("batches/<str:public_id>/history/", own_work.PastItems.as_view(), name="api_past_items"),
+    path("batches/<str:public_id>/examples/", own_work.WorkedExamples.as_view(), name="api_worked_examples"),
+    path(
+        "batches/<str:public_id>/answers/", annotator_questions.ReadAnswers.as_view(), name="api_read_answers"
+    ),
+    path("batches/<str:public_id>/session/", own_work.Session.as_view(), name="api_session"),
+    path("assignments/<str:public_id>/response/", own_work.PastResponse.as_view(), name="api_past_response"),
+    path("task-types/", views.TaskTypes.as_view(), name="api_task_types"),
+    path("releases/", views.Releases.as_view(), name="api_releases"),
+    path("assignments/<str:public_id>/skip/", views.Skip.as_view(), name="api_skip"),
+    path("batches/<str:public_id>/try/", annotator_questions.Try.as_view(), name="api_try"),
+    path(
+        "batches/<str:public_id>/try/predictions/",
+        annotator_questions.TryPredictions.as_view(),
+        name="api_try_predictions",
+    ),
+    path("assignments/<str:public_id>/ask/", annotator_questions.Ask.as_view(), name="api_ask"),
+    path("assignments/<str:public_id>/flag/", views.Flag.as_view(), name="api_flag"),
+    path("assignments/<str:public_id>/return/", views.Return.as_view(), name="api_return"),
+    path("assignments/<str:public_id>/suggestions/", views.Suggestions.as_view(), name="api_suggestions"),
+    path("assignments/<str:public_id>/proposals/", views.Proposals.as_view(), name="api_proposals"),
+    path("assignments/<str:public_id>/handle/", views.Handle.as_view(), name="api_handle"),
+    path("assignments/<str:public_id>/predictions/", views.Predictions.as_view(), name="api_predictions"),
+    path("assignments/<str:public_id>/ticket/", views.ModelTicket.as_view(), name="api_ticket"),
+    path("annotations/<str:public_id>/undo/", views.Undo.as_view(), name="api_undo"),
+    path("items/<str:public_id>/decide/", views.Decide.as_view(), name="api_decide"),
+    path("items/<str:public_id>/decision/undo/", views.UndoDecision.as_view(), name="api_undo_decision"),
+    path("items/<str:public_id>/send-back/", views.SendBack.as_view(), name="api_send_back"),
+    path("items/<str:public_id>/explain/", batches.Explain.as_view(), name="api_explain"),
+    path("batches/<str:public_id>/rule/", views.BatchRule.as_view(), name="api_batch_rule"),
+    path("batches/<str:public_id>/state/", batches.State.as_view(), name="api_batch_state"),
+    path("batches/<str:public_id>/change/", batches.Change.as_view(), name="api_batch_change"),
+    path("batches/<str:public_id>/accounts/", batches.Accounts.as_view(), name="api_batch_accounts"),
+    path("batches/<str:public_id>/shares/", batches.Move.as_view(), name="api_batch_shares"),
+    path(
+        "projects/<slug:slug>/crowd/<str:public_id>/admission/",
+        batches.Admission.as_view(),
+        name="api_crowd_admission",
+    ),
+    path("projects/<slug:slug>/uploads/", example_import.Uploads.as_view(), name="api_uploads"),
+    path("projects/<slug:slug>/sources/", example_import.Sources.as_view(), name="api_sources"),
+    path("uploads/<str:public_id>/", example_import.UploadSlice.as_view(), name="api_upload"),
+    path("projects/<slug:slug>/imports/", example_import.Imports.as_view(), name="api_imports"),
+    path(
+        "projects/<slug:slug>/responses/",
+        example_import.ResponsesImports.as_view(),
+        name="api_import_responses",
+    ),
+    path("batches/<str:public_id>/labels/", example_import.LabelsImports.as_view(), name="api_import_labels"),
+    path("projects/<slug:slug>/restore/", example_import.Restore.as_view(), name="api_restore"),
+    path("jobs/<str:public_id>/", views.JobDetail.as_view(), name="api_job"),
+    path("jobs/<str:public_id>/cancel/", views.JobCancel.as_view(), name="api_job_cancel"),
+    re_path(r"", views.nothing_here),
+]

@@ -1,0 +1,235 @@
+"""A forgotten password, one's own data, and the pages on which administrators look after accounts."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import authorization
+from annotation.accounts import erasure, personal_data, rate_limits, sign_up
+from annotation.models import Membership, Person
+from annotation.platform.refusals import Refused
+from annotation.web.forms.accounts import NewPasswordForm, PasswordField, require_own_password
+from annotation.web.views.pages import (
+    PageRequest,
+    cut,
+    keep_to_yourself,
+    page,
+    public_link,
+    refusals_on,
+    refusals_to,
+    show_once,
+    shown_once,
+    told_to_wait,
+    unconfirmed,
+    wrong_links_counted,
+)
+
+# -- a forgotten password ---------------------------------------------------------------------------
+
+
+class ForgottenForm(forms.Form):
+    """The address that one signs in with."""
+
+    email = forms.EmailField(
+        label=gettext_lazy("E-mail"),
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+    )
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def forgotten(request: HttpRequest) -> HttpResponseBase:
+    """Ask for a link. The answer is the same whether there is such an account or not."""
+    form = ForgottenForm(request.POST or None)
+    if form.is_valid():
+        email, now = form.cleaned_data["email"], timezone.now()
+        with refusals_on(form):
+            # As often for an address that nobody here has: the answers must not differ.
+            rate_limits.take(rate_limits.RESET_ACCOUNT, email.strip().lower(), now=now)
+            rate_limits.wrong(rate_limits.RESET_ADDRESS, request, now=now)
+            sign_up.ask_for_reset(email=email, site=public_link(request, "/"))
+            return redirect(f"{request.path}?asked")
+    context = {"form": form, "asked": "asked" in request.GET, "has_mail": sign_up.has_mail()}
+    return render(request, "accounts/forgotten.html", context)
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def reset_password(request: HttpRequest, key: str, token: str) -> HttpResponseBase:
+    """Choose a new password by a link. Looking at it uses nothing up."""
+    try:
+        with wrong_links_counted(request):
+            person = sign_up.resettable(key, token)
+        form = NewPasswordForm(request.POST or None, person=person)
+        if form.is_valid():
+            sign_up.reset_password(
+                key=key, token=token, password=form.cleaned_data["new"], now=timezone.now()
+            )
+            messages.success(
+                request,
+                gettext(
+                    "Your password is changed. You are signed out on all devices, and your API tokens are revoked."
+                ),
+            )
+            return keep_to_yourself(redirect("sign_in"))
+    except Refused as refused:
+        gone = render(request, "accounts/gone.html", {"why": refused.detail}, status=refused.status)
+        return keep_to_yourself(told_to_wait(gone, refused))
+    return keep_to_yourself(render(request, "accounts/reset.html", {"form": form, "person": person}))
+
+
+# -- one's own data ---------------------------------------------------------------------------------
+
+
+class EraseForm(forms.Form):
+    """That it is meant: by the password, or for people without one by a word."""
+
+    sure = forms.CharField(strip=False, max_length=500)
+
+    def __init__(self, *args: Any, by: Person, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.by = by
+        sure = self.fields["sure"]
+        sure.error_messages["required"] = gettext("Confirm this action.")
+        if by.has_usable_password():
+            sure.label, sure.widget = gettext("Your password"), PasswordField().widget
+        else:
+            sure.label = gettext("Type “erase” to confirm")
+
+    def clean_sure(self) -> str:
+        given: str = self.cleaned_data["sure"]
+        if self.by.has_usable_password():
+            require_own_password(self.by, given)
+        elif given.strip().casefold() not in ("erase", gettext("erase").casefold()):
+            raise ValidationError(gettext("Type the word erase to confirm."))
+        return given
+
+
+@page("GET")
+def my_data(request: PageRequest) -> HttpResponse:
+    """Everything that is stored about oneself, as a file."""
+    return _file(request.user)
+
+
+@sensitive_post_parameters()
+@page("GET", "POST")
+def erase_me(request: PageRequest) -> HttpResponse:
+    """Say what erasing one's data does, ask, and do it."""
+    return _erase(request, request.user, mine=True)
+
+
+# -- for administrators -----------------------------------------------------------------------------
+
+
+@page("GET")
+def people(request: PageRequest) -> HttpResponse:
+    """Every account of the site, found by name or e-mail address."""
+    authorization.require_administrator(authorization.actor(request))
+    words = request.GET.get("words", "")[:120]
+    found = sign_up.search(words)
+    return render(request, "accounts/people.html", {"people": cut(request, found), "words": words})
+
+
+GRAVE = ("revoke", "close", "administrator", "person")
+"""Acts on an account that are asked for twice."""
+
+
+@page("GET", "POST")
+def person(request: PageRequest, pk: int) -> HttpResponseBase:
+    """One account: where it belongs, a link for a new password (shown once), revoking its access, closing it, its role."""
+    found, address = authorization.person(authorization.actor(request), pk), reverse("account_of", args=[pk])
+    if request.method == "POST":
+        now, action = timezone.now(), request.POST.get("action", "")
+        if action in GRAVE and (ask := unconfirmed(request, f"account_{action}", address, found.name)):
+            return keep_to_yourself(ask)
+        with refusals_to(request):
+            if action == "reset":
+                link = public_link(request, sign_up.make_reset(person=found, by=request.user, now=now))
+                return show_once(request, address, link=link)
+            if action in ("close", "open"):
+                sign_up.set_active(person=found, value=action == "open", by=request.user, now=now)
+                messages.success(
+                    request,
+                    gettext("The account is open.")
+                    if action == "open"
+                    else gettext("The account is closed."),
+                )
+            elif action == "revoke":
+                sign_up.revoke_everything(person=found, by=request.user, now=now)
+                messages.success(request, gettext("All sessions, API tokens and the password have ended."))
+            elif action in ("administrator", "person"):
+                sign_up.set_administrator(
+                    person=found, value=action == "administrator", by=request.user, now=now
+                )
+                messages.success(request, gettext("Saved."))
+        return redirect(address)
+    memberships = Membership.objects.filter(person=found).select_related("project").order_by("pk")
+    context = {"person": found, "memberships": cut(request, memberships), "link": "", **shown_once(request)}
+    return keep_to_yourself(render(request, "accounts/person.html", context))
+
+
+@page("GET")
+def data_of(request: PageRequest, pk: int) -> HttpResponse:
+    """Everything that is stored about somebody, for an administrator to hand on."""
+    found = authorization.person(authorization.actor(request), pk)
+    sign_up.record(person=found, by=request.user, before="", after="data exported", now=timezone.now())
+    return _file(found)
+
+
+@sensitive_post_parameters()
+@page("GET", "POST")
+def erase(request: PageRequest, pk: int) -> HttpResponse:
+    """Say what erasing somebody's data does, ask, and do it."""
+    return _erase(request, authorization.person(authorization.actor(request), pk), mine=False)
+
+
+def _file(person: Person) -> HttpResponse:
+    data = personal_data.export(person, now=timezone.now())
+    answer = HttpResponse(
+        json.dumps(data, ensure_ascii=False, indent=1) + "\n", content_type="application/json; charset=utf-8"
+    )
+    answer["Content-Disposition"] = 'attachment; filename="askew-personal-data.json"'
+    keep_to_yourself(answer)
+    return answer
+
+
+def _erase(request: PageRequest, person: Person, *, mine: bool) -> HttpResponse:
+    form = EraseForm(request.POST or None, by=request.user)
+    if form.is_valid():
+        with refusals_on(form):
+            erasure.erase(person=person, by=request.user, now=timezone.now())
+            if mine or person.pk == request.user.pk:
+                logout(request)
+                messages.success(request, gettext("Your data is erased. Thank you for your work."))
+                return redirect("sign_in")
+            messages.success(request, gettext("The data is erased."))
+            return redirect("account_of", person.pk)
+    hindrance = ""
+    try:
+        erasure.require_erasable(person)
+    except Refused as refused:
+        hindrance = refused.detail
+    context = {
+        "person": person,
+        "mine": mine,
+        "form": form,
+        "effect": erasure.effect(person),
+        "hindrance": hindrance,
+        "texts": [] if mine else erasure.texts_with_parts(person),
+        "most_texts": erasure.MOST_TEXTS,
+    }
+    return render(request, "accounts/erase.html", context)

@@ -1,0 +1,84 @@
+"""Statistics as templates show them: a figure of agreement with its name in words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext
+
+from annotation.charts.figure import Figure
+from annotation.charts.study_figures import estimate, median, names, share
+from annotation.platform import display_text
+from tableqa.statistics.medians import Estimate
+from tableqa.statistics.proportions import Proportion
+from tableqa.typesetting.report_tables import NOTHING, Cell, Column, Sheet, count, text
+
+
+def shown(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure, as the batch page computes it or a manifest stores it, with `name` and `measure` for people."""
+    return {
+        **figure,
+        "name": display_text.statistic(figure["statistic"]),
+        "measure": figure["measure"].replace("_", " "),
+    }
+
+
+def figures_in_table(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The context of `site/_agreement.html`: the figures for people, or the one reason why none of them is defined."""
+    figures = list(figures)
+    reasons = {figure["reason"] for figure in figures if figure["value"] is None}
+    is_empty = len(reasons) == 1 and all(figure["value"] is None for figure in figures)
+    return {
+        "statistics": statistics(figures) if figures else None,
+        "lacking": reasons.pop() if is_empty else "",
+    }
+
+
+def statistics(
+    figures: Iterable[Mapping[str, Any]], *, batches: bool = False, name: str = "statistics", title: str = ""
+) -> Figure:
+    """The table of statistics of agreement; `batches`: of several, each figure with its `batch_name`."""
+    rows: list[tuple[Cell, ...]] = []
+    notes: dict[str, None] = {}
+    for figure in figures:
+        statistic = display_text.statistic(figure["statistic"])
+        row = (text(display_text.measure(figure["measure"])), text(statistic))
+        cells = (estimate(figure, figure["statistic"]), count(figure["raters"]))
+        rows.append((*((text(figure["batch_name"]),) if batches else ()), *row, *cells))
+        if figure["note"]:
+            notes[f"{statistic}: {display_text.shown(figure['note'])}"] = None
+    columns = (
+        *names(*(["Batch"] if batches else []), gettext("Measure"), gettext("Statistic")),
+        Column(gettext("Value"), counted=gettext("Items")),
+        Column(gettext("Raters")),
+    )
+    title = title or gettext("Agreement: all statistics")
+    return Figure(name, title, Sheet(name, title, columns, tuple(rows), " ".join(notes)))
+
+
+def report_table(report: Mapping[str, Any], number: int) -> Figure:
+    """A report of a task type, as a snapshot holds it, as a table; `number`: which one of its batch."""
+    columns = tuple(
+        _report_column(display_text.shown(title), place, [row[place] for row in report["rows"]])
+        for place, title in enumerate(report["columns"])
+    )
+    rows = tuple(tuple(_report_cell(value) for value in row) for row in report["rows"])
+    name, title = f"report-{number}", display_text.shown(report["title"])
+    return Figure(name, title, Sheet(name, title, columns, rows, display_text.shown(report["note"])))
+
+
+def _report_column(title: str, place: int, values: Sequence[Any]) -> Column:
+    estimates = [value for value in values if isinstance(value, Mapping)]
+    if not estimates:
+        return Column(title, numeric=place > 0)
+    return Column(title, counted="n", unit="%" if "hits" in estimates[0] else "")
+
+
+def _report_cell(value: Any) -> Cell:
+    """A share (`proportions`) or median (`medians`) is a mapping in a snapshot; others are as they are."""
+    if isinstance(value, Mapping):
+        return share(Proportion(**value)) if "hits" in value else median(Estimate(**value))
+    if value is None:
+        return text(NOTHING)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Cell(display_text.number(str(value)), float(value))
+    return text(display_text.shown(value))

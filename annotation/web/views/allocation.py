@@ -1,0 +1,483 @@
+"""Managing who does what: people's shares of a batch, changes of an open one, many batches at once, the accounts.
+
+Whatever cannot be taken back is said first, with its numbers, on a page of its own that asks for a second click.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop, ngettext
+
+from annotation.access import authorization, visibility
+from annotation.access.roles import Permission
+from annotation.access.visibility import Fact
+from annotation.charts import list_tables
+from annotation.charts.figure import Figure
+from annotation.models import Batch, Person, Project
+from annotation.models.batch_options.allocation import STRATEGIES
+from annotation.platform import display_text
+from annotation.quality import gold, qualification
+from annotation.queue import allocation as queue_allocation
+from annotation.queue import workload
+from annotation.web.forms.batch_settings import BatchesForm, LeasesForm, SharesForm
+from annotation.web.views import qualification as qualifying_results
+from annotation.web.views.figure_gallery import figure_gallery, pseudonyms
+from annotation.web.views.pages import PageRequest, cut, hidden_fields, kind_title, page, refusals_to
+from annotation.workflow import adjudication, batch_settings
+from annotation.workflow import batches as workflow_batches
+from tableqa.typesetting.report_tables import NOTHING
+
+# -- people of a batch ------------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
+    """Everybody's share of a batch, what is on the desks, and moving it."""
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
+    if "grant" in request.POST:
+        qualifying_results.grant(request, batch, request.POST["grant"])
+        return redirect("batch_people", batch.public_id)
+    annotators = queue_allocation.annotators(batch.project)
+    lines = _lines(batch, annotators)
+    counted = visibility.sees_counts(request.user, batch)
+    # What is on more desks at once than an item has places is gold: told to nobody who may get it.
+    held = queue_allocation.held(batch) if counted else []
+    leases = request.POST.get("about") == "leases"
+    people = [line.person for line in lines]
+    of_shares = SharesForm(
+        None if leases else request.POST or None, people=people, annotators=annotators, auto_id="share_%s"
+    )
+    of_leases = LeasesForm(
+        (request.POST or None) if leases else None,
+        held=[one.public_id for one in held],
+        annotators=annotators,
+        auto_id="lease_%s",
+    )
+    form = of_leases if leases else of_shares
+    if request.method == "POST" and form.is_valid():
+        if "confirmed" not in request.POST:
+            said = _said_of_leases(of_leases) if leases else _said_of_shares(batch, of_shares, lines, counted)
+            return _confirm(
+                request,
+                batch,
+                title=gettext("Change the allocation?"),
+                said=said,
+                verb=gettext("Apply"),
+                back="batch_people",
+            )
+        with refusals_to(request):
+            message = _take(request, batch, of_leases) if leases else _share(request, batch, of_shares)
+            messages.success(request, message)
+        return redirect("batch_people", batch.public_id)
+    context = {
+        "batch": batch,
+        "project": batch.project,
+        "strategy": STRATEGIES[batch.strategy],
+        "lines": cut(request, lines, "people"),
+        **_figures_of_people(request, batch, lines, counted=counted),
+        "total": workload.total(line.account for line in lines) if counted else None,
+        "no_counts": visibility.why_no_counts(),
+        "held": cut(request, held, "desks"),
+        "shares": of_shares,
+        "leases": of_leases,
+        "ticked": set(request.POST.getlist("people")),
+        "movable": batch.opened_at is not None and batch.closed_at is None,
+    }
+    return render(request, "assigning/people.html", context)
+
+
+def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: results of a qualification, the allocation by person."""
+    batch = authorization.batch(authorization.actor(request), public_id, Permission.SET_UP)
+    lines = _lines(batch, queue_allocation.annotators(batch.project))
+    return _figures_of_people(request, batch, lines, counted=visibility.sees_counts(request.user, batch))
+
+
+def _figures_of_people(
+    request: PageRequest, batch: Batch, lines: Sequence[workload.Line], *, counted: bool
+) -> dict[str, Any]:
+    called = pseudonyms(batch.project)
+    results = qualifying_results.results(batch, called)
+    rows = [{"names": [called.get(line.person.pk, NOTHING)], "account": line.account} for line in lines]
+    title = gettext("Allocation by person")
+    table = list_tables.allocation("allocation", title, [gettext("Person")], rows) if counted else None
+    gallery = figure_gallery(request, "batch_people", batch.public_id, [results["results_table"], table])
+    return {**results, "allocation_table": table, **gallery}
+
+
+def _lines(batch: Batch, annotators: Iterable[Person]) -> list[workload.Line]:
+    """The accounts of the batch with a line for every annotator, also those who had nothing yet."""
+    lines = workload.lines(batch.project, [batch])
+    known = {line.person.pk for line in lines}
+    lines += [
+        workload.Line(batch, person, "", workload.Account())
+        for person in annotators
+        if person.pk not in known
+    ]
+    return sorted(lines, key=lambda line: (line.person.name.casefold(), line.person.pk))
+
+
+def _said_of_shares(
+    batch: Batch, form: SharesForm, lines: Sequence[workload.Line], counted: bool
+) -> list[str]:
+    chosen, action = form.chosen(), form.cleaned_data["action"]
+    mine = [line.account for line in lines if line.person in chosen]
+    names = _names(chosen)
+    kept, desks = sum(one.kept for one in mine), sum(one.open for one in mine)
+    done = sum(one.submitted for one in mine)
+    said = []
+    if action == "assign":
+        number = form.cleaned_data["most"]
+        said.append(
+            gettext(
+                "Up to {number} free items are reserved for each of {names}. Other annotators do not "
+                "get these slots."
+            ).format(number=number_format(number, force_grouping=True), names=names)
+        )
+        if "items" in batch.caps:
+            said.append(_limit(batch))
+    to = _names(form.takers()) or gettext("the pool")
+    if not counted:
+        if action in ("move", "move_all"):
+            said.append(gettext("Items reserved for {names} go to {to}.").format(names=names, to=to))
+        if action in ("move_all", "take_back"):
+            said.append(
+                gettext(
+                    "Items in progress are taken back. Drafts are kept, but cannot be submitted once "
+                    "another annotator has the item."
+                )
+            )
+        return [*said, visibility.why_no_counts()]
+    if action in ("move", "move_all"):
+        said.append(
+            gettext("{items} reserved for {names} and will go to {to}.").format(
+                items=batch_settings.items_are(kept), names=names, to=to
+            )
+        )
+    if action in ("move_all", "take_back"):
+        said.append(
+            gettext(
+                "{items} in progress and will be taken back. Drafts are kept, but cannot be submitted "
+                "once another annotator has the item."
+            ).format(items=batch_settings.items_are(desks))
+        )
+    said.append(
+        gettext("{items} submitted by {names}: no change.").format(
+            items=batch_settings.items_are(done), names=names
+        )
+    )
+    return said
+
+
+def _said_of_leases(form: LeasesForm) -> list[str]:
+    taker = form.taker()
+    to = (
+        gettext("reserved for {name}").format(name=taker.name) if taker else gettext("open to all annotators")
+    )
+    number = len(form.cleaned_data["held"])
+    return [
+        gettext("{items} in progress and will be taken back. The slots are then {to}.").format(
+            items=batch_settings.items_are(number), to=to
+        ),
+        gettext("Drafts are kept, but cannot be submitted once another annotator has the item."),
+    ]
+
+
+def _limit(batch: Batch) -> str:
+    return ngettext(
+        "The limit is {most} item per person, including assigned ones. No more are reserved.",
+        "The limit is {most} items per person, including assigned ones. No more are reserved.",
+        batch.caps["items"],
+    ).format(most=number_format(batch.caps["items"], force_grouping=True))
+
+
+def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
+    chosen, action, now = form.chosen(), form.cleaned_data["action"], timezone.now()
+    if action == "assign":
+        number = sum(
+            queue_allocation.assign(
+                batch=batch, person=person, most=form.cleaned_data["most"], by=request.user, now=now
+            )
+            for person in chosen
+        )
+        said = gettext("{items} reserved for {names}.").format(
+            items=batch_settings.items_are(number), names=_names(chosen)
+        )
+        if number < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
+            said = f"{said} {_limit(batch)}"
+        return said
+    takers = form.takers()
+    if action == "take_back":
+        one = takers[0] if len(takers) == 1 and form.cleaned_data["to"] not in ("others", "anybody") else None
+        moved = queue_allocation.take_back(
+            batch=batch, held=queue_allocation.held(batch, chosen), to=one, by=request.user, now=now
+        )
+        return _moved(moved)
+    found = queue_allocation.Moved(0, 0, 0)
+    for person in chosen:
+        one_moved = queue_allocation.move(
+            batch=batch,
+            person=person,
+            to=takers,
+            leases=action == "move_all",
+            by=request.user,
+            now=now,
+        )
+        found = queue_allocation.Moved(
+            *(a + b for a, b in zip(_counts(found), _counts(one_moved), strict=True))
+        )
+    return _moved(found)
+
+
+def _take(request: PageRequest, batch: Batch, form: LeasesForm) -> str:
+    ticked = set(form.cleaned_data["held"])
+    held = [one for one in queue_allocation.held(batch) if one.public_id in ticked]
+    moved = queue_allocation.take_back(
+        batch=batch, held=held, to=form.taker(), by=request.user, now=timezone.now()
+    )
+    return _moved(moved)
+
+
+def _counts(moved: queue_allocation.Moved) -> tuple[int, int, int]:
+    return moved.moved, moved.opened, moved.returned
+
+
+def _moved(moved: queue_allocation.Moved) -> str:
+    return gettext(
+        "{items} with other annotators now, {opened} open to all annotators; {returned} were in progress."
+    ).format(
+        items=batch_settings.items_are(moved.moved),
+        opened=number_format(moved.opened, force_grouping=True),
+        returned=number_format(moved.returned, force_grouping=True),
+    )
+
+
+# -- many batches at once ---------------------------------------------------------------------------
+
+
+@page("POST")
+def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
+    """Open, pause, resume or close the batches that are ticked: said first, then done."""
+    project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
+    form = BatchesForm(request.POST, project=project)
+    if not form.is_valid():
+        for errors in form.errors.values():
+            messages.error(request, " ".join(str(one) for one in errors))
+        return redirect("project", project.slug)
+    action, batches = form.cleaned_data["action"], list(form.cleaned_data["batches"])
+    verb = gettext(workflow_batches.ACTIONS[action].verb)
+    if "confirmed" not in request.POST:
+        touched = [batch for batch in batches if batch.state in workflow_batches.ACTIONS[action].states]
+        which = (
+            touched[0].name if len(touched) == 1 else gettext("{number} batches").format(number=len(touched))
+        )
+        return render(
+            request,
+            "assigning/confirm.html",
+            {
+                "batch": None,
+                "project": project,
+                "title": gettext(QUESTIONS[action]).format(which=which),
+                "said": _said_of_batches(
+                    action, batches, kept=visibility.hidden(request.user, batches, Fact.COUNTS)
+                ),
+                "verb": verb,
+                "hidden": hidden_fields(request),
+                "back": reverse("project", args=[project.slug]),
+            },
+        )
+    now = timezone.now()
+    changed, refused = workflow_batches.act(batches=batches, action=action, by=request.user, now=now)
+    if changed:
+        messages.success(
+            request,
+            f"{_listed(batch.name for batch in changed)}: {gettext(workflow_batches.ACTIONS[action].done)}.",
+        )
+    for batch, why in refused:
+        messages.error(request, _with_link_to_gold(batch, why) if action == "open" else why)
+    if action == "open":
+        for warning in filter(None, map(qualification.warning, changed)):
+            messages.warning(request, warning)
+    if action == "close":
+        for batch in (one for one in changed if one.purpose == Batch.Purpose.WORK):
+            adjudication.start_resolving(batch=batch, by=request.user, now=now)
+    return redirect("project", project.slug)
+
+
+def _with_link_to_gold(batch: Batch, why: str) -> str:
+    """Why a batch was not opened, with the page that mends it where gold answers are missing."""
+    if batch.opened_at or not gold.lacking(batch):
+        return why
+    return format_html(
+        '{} <a href="{}">{}</a>', why, reverse("gold", args=[batch.public_id]), gettext("Add gold answers")
+    )
+
+
+QUESTIONS = {
+    "open": gettext_noop("Open {which}?"),
+    "pause": gettext_noop("Pause {which}?"),
+    "resume": gettext_noop("Resume {which}?"),
+    "close": gettext_noop("Close {which}?"),
+}
+MEANING = {
+    "open": gettext_noop("Annotators can get items. Settings are frozen."),
+    "pause": gettext_noop(
+        "Annotators get no new items of a paused batch. They can finish items in progress."
+    ),
+    "resume": gettext_noop("Annotators get items again."),
+    "close": gettext_noop(
+        "A closed batch cannot be reopened and accepts no responses. Items in progress "
+        "can no longer be submitted; drafts are kept. Complete items are resolved."
+    ),
+}
+
+
+def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[int]) -> list[str]:
+    """What it means, then a line for each batch: the numbers it is about, or why it is left alone. `kept` are those (ids)
+    whose counts are not for the reader.
+    """
+    counts = workflow_batches.progress(batches)
+    said = [gettext(MEANING[action])]
+    for batch in batches:
+        if batch.state not in workflow_batches.ACTIONS[action].states:
+            said.append(
+                gettext("{name} is {state} and stays unchanged.").format(
+                    name=batch.name, state=gettext(batch.state)
+                )
+            )
+            continue
+        if batch.pk in kept:
+            said.append(f"{batch.name}: {visibility.why_no_counts()}")
+            continue
+        found = counts[batch.pk]
+        numbers = {
+            "open": ngettext("{found} item", "{found} items", found["items"]).format(
+                found=number_format(found["items"], force_grouping=True)
+            ),
+            "pause": gettext("{found} in progress").format(
+                found=number_format(found["leased"], force_grouping=True)
+            ),
+            "resume": ngettext("{found} free slot", "{found} free slots", found["free"]).format(
+                found=number_format(found["free"], force_grouping=True)
+            ),
+            "close": gettext("{found} in progress, {found_2} complete, {found_3} incomplete").format(
+                found=number_format(found["leased"], force_grouping=True),
+                found_2=number_format(found["complete"], force_grouping=True),
+                found_3=number_format(found["open"], force_grouping=True),
+            ),
+        }
+        said.append(f"{batch.name}: {numbers[action]}.")
+    return said
+
+
+# -- the accounts -----------------------------------------------------------------------------------
+
+
+@page("GET")
+def accounts(request: PageRequest, slug: str) -> HttpResponse:
+    """The accounts as a file: each person in each batch, under pseudonyms. The page of the people shows them."""
+    project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
+    batches, _ = _counted_batches(request, project)
+    answer = HttpResponse(
+        workload.as_csv(workload.lines(project, batches)), content_type="text/csv; charset=utf-8"
+    )
+    answer["Content-Disposition"] = f'attachment; filename="accounts-{project.slug}.csv"'
+    return answer
+
+
+def allocation(request: PageRequest, project: Project) -> dict[str, Any]:
+    """Who was given how much: in all, by batch that was begun, each person in each batch; `by_person` by key."""
+    batches, left_out = _counted_batches(request, project)
+    lines = workload.lines(project, batches)
+    by_batch: dict[int, workload.Account] = {}
+    by_person: dict[int, workload.Account] = {}
+    nothing = workload.Account()
+    for line in lines:
+        by_batch[line.batch.pk] = by_batch.get(line.batch.pk, nothing) + line.account
+        by_person[line.person.pk] = by_person.get(line.person.pk, nothing) + line.account
+    by_batch_table, by_line_table = _allocation_tables(batches, by_batch, lines)
+    return {
+        "by_batch_table": by_batch_table,
+        "by_line_table": by_line_table,
+        "left_out": left_out,
+        "total": workload.total(line.account for line in lines),
+        "batches": cut(
+            request,
+            [(batch, kind_title(batch), by_batch[batch.pk]) for batch in batches if batch.pk in by_batch],
+            "batches",
+        ),
+        "by_person": by_person,
+        "lines": cut(request, lines, "lines"),
+        "unbalanced": [line for line in lines if not line.account.balances],
+    }
+
+
+def _allocation_tables(
+    batches: Sequence[Batch], by_batch: Mapping[int, workload.Account], lines: Sequence[workload.Line]
+) -> tuple[Figure | None, Figure | None]:
+    """The allocation by batch, and by person and batch."""
+    of_batches = [
+        {
+            "names": [batch.name, display_text.shown(kind_title(batch)), display_text.shown(batch.state)],
+            "account": account,
+        }
+        for batch in batches
+        if (account := by_batch.get(batch.pk)) is not None
+    ]
+    heads = [gettext("Batch"), gettext("Task type"), gettext("State")]
+    of_lines = [
+        {"names": [line.batch.name, line.pseudonym or NOTHING], "account": line.account} for line in lines
+    ]
+    return (
+        list_tables.allocation("allocation-by-batch", gettext("Allocation by batch"), heads, of_batches),
+        list_tables.allocation(
+            "allocation", gettext("Allocation by person and batch"), [heads[0], gettext("Person")], of_lines
+        ),
+    )
+
+
+def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch], list[Batch]]:
+    """The batches of the project whose counts the reader may see, the newest first, and the others."""
+    batches = list(Batch.objects.select_related("definition").filter(project=project).order_by("-pk"))
+    kept = visibility.hidden(request.user, batches, Fact.COUNTS)
+    return [batch for batch in batches if batch.pk not in kept], [
+        batch for batch in batches if batch.pk in kept
+    ]
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _confirm(
+    request: PageRequest, batch: Batch, *, title: str, said: Sequence[str], verb: str, back: str
+) -> HttpResponse:
+    """What is about to be done, and the same form again without its fields in sight."""
+    context: dict[str, Any] = {
+        "project": batch.project,
+        "batch": batch,
+        "title": title,
+        "said": said,
+        "verb": verb,
+        "hidden": hidden_fields(request),
+        "back": reverse(back, args=[batch.public_id]),
+    }
+    return render(request, "assigning/confirm.html", context)
+
+
+def _names(people: Sequence[Person]) -> str:
+    return _listed(person.name for person in people)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names in a row: A, B and C; many as the first three and how many more."""
+    found = list(names)
+    if len(found) > 4:
+        found = [*found[:3], gettext("{value} others").format(value=len(found) - 3)]
+    return gettext(" and ").join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""

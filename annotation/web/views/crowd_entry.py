@@ -1,0 +1,258 @@
+"""Crowd entry: the participants' way in and out, and the manager's pages about it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import authorization
+from annotation.access.roles import Permission
+from annotation.accounts import crowd_entry, rate_limits
+from annotation.charts import list_tables
+from annotation.models import CrowdEntry, CrowdLink, Person, Project
+from annotation.platform.refusals import Refused
+from annotation.web.forms.crowd_entry import CrowdLinkForm
+from annotation.web.views.figure_gallery import figure_gallery
+from annotation.web.views.pages import (
+    PageRequest,
+    cut,
+    keep_to_yourself,
+    page,
+    public_link,
+    refusals_on,
+    refusals_to,
+    show_once,
+    shown_once,
+    told_to_wait,
+    unconfirmed,
+    wrong_links_counted,
+)
+from annotation.workflow import projects
+
+# -- the participants -------------------------------------------------------------------------------
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """The way in. GET shows a button and lets nobody in: platforms and mail programs look at links beforehand."""
+    link = crowd_entry.open_link(public_id)
+    if link is None:
+        raise Http404(authorization.NOT_HERE)
+    person = request.user if request.user.is_authenticated else None
+    try:
+        ids = crowd_entry.ids_of(link, (request.POST if request.method == "POST" else request.GET).dict())
+        if request.method == "POST":
+            if not _inside(person, link) and (address := rate_limits.address_of(request)):
+                rate_limits.take(rate_limits.CROWD_ENTRY, link.public_id, address, now=timezone.now())
+            found = crowd_entry.enter(link=link, ids=ids, person=person, now=timezone.now())
+            if person is None:
+                projects.take_time_zone(person=found, time_zone=request.POST.get("time_zone", ""))
+                login(request, found)
+            return _quiet(redirect("project", link.project.slug))
+        if not _inside(person, link):
+            crowd_entry.require_open(link, now=timezone.now())
+            crowd_entry.require_admitted(link, ids)
+    except Refused as refused:
+        away = render(
+            request,
+            "crowd/away.html",
+            {"link": link, "why": refused.detail, "again": refused.code == "invalid_request"},
+            status=refused.status,
+        )
+        return _quiet(told_to_wait(away, refused))
+    # The ids go on in the form, named as the platform names them; only what is missing is asked for.
+    fields = [
+        {"name": parameter, "value": getattr(ids, what), "asked": what == "person" and not ids.person}
+        for what, parameter in link.parameters.items()
+        if parameter
+    ]
+    fields += [{"name": crowd_entry.SIGNATURE, "value": ids.signature, "asked": False}] * bool(ids.signature)
+    return _quiet(render(request, "crowd/enter.html", {"link": link, "fields": fields}))
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def back(request: HttpRequest, token: str) -> HttpResponseBase:
+    """A way back in, made by a manager for one person, good once. GET shows a button."""
+    try:
+        with wrong_links_counted(request):
+            if request.method == "POST":
+                person = crowd_entry.use_way_back(token=token, now=timezone.now())
+                login(request, person)
+                return keep_to_yourself(redirect("home"))
+            entry = crowd_entry.come_back(token=token)
+    except Refused as refused:
+        context = {"link": None, "why": refused.detail, "again": False}
+        away = render(request, "crowd/away.html", context, status=refused.status)
+        return keep_to_yourself(told_to_wait(away, refused))
+    return keep_to_yourself(render(request, "crowd/back.html", {"entry": entry}))
+
+
+@page("GET", "POST")
+def finish(request: PageRequest) -> HttpResponseBase:
+    """Where somebody of the crowd stands, and their code once their work is done. POST writes the end down."""
+    entry = CrowdEntry.objects.select_related("link__project", "person").filter(person=request.user).first()
+    if entry is None:
+        raise Http404(authorization.NOT_HERE)
+    if request.method == "POST":
+        crowd_entry.finish(entry=entry, now=timezone.now())
+        return redirect("crowd_finish")
+    end = crowd_entry.where(entry, now=timezone.now())
+    return keep_to_yourself(
+        render(request, "crowd/finish.html", {"entry": entry, "end": end, "ended": bool(entry.outcome)})
+    )
+
+
+def _inside(person: Person | Any | None, link: CrowdLink) -> bool:
+    return person is not None and CrowdEntry.objects.filter(link=link, person=person).exists()
+
+
+def _quiet(response: HttpResponseBase) -> HttpResponseBase:
+    """The address has ids in it: no other address is told of it, not even one of this site (whose log may be kept).
+
+    `strict-origin` and not `no-referrer`, with which the form's own Origin would be null and be refused.
+    """
+    response = keep_to_yourself(response)
+    response["Referrer-Policy"] = "strict-origin"
+    return response
+
+
+# -- the manager ------------------------------------------------------------------------------------
+
+
+@page("GET", "POST")
+def links(request: PageRequest, slug: str) -> HttpResponseBase:
+    """The project's crowd links with how many came by each, and a form for the next one."""
+    project = authorization.project(authorization.actor(request), slug, Permission.INVITE)
+    form = CrowdLinkForm(request.POST or None)
+    if form.is_valid():
+        with refusals_on(form):
+            link = crowd_entry.make_link(project=project, by=request.user, now=timezone.now(), **form.link())
+            messages.success(request, gettext("The link {name} is open.").format(name=link.name))
+            return redirect("crowd_link", project.slug, link.public_id)
+    shown = cut(request, _links(project))
+    context = {"project": project, "links": shown, "form": form, "now": timezone.now()}
+    return render(request, "crowd/links.html", context | _figures(request, project, shown))
+
+
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: how many people came by each link."""
+    project = authorization.project(authorization.actor(request), slug, Permission.INVITE)
+    return _figures(request, project, _links(project))
+
+
+def _links(project: Project) -> Any:
+    return _counted(CrowdLink.objects.filter(project=project)).order_by("-made_at", "-pk")
+
+
+def _figures(request: PageRequest, project: Project, links: Iterable[Any]) -> dict[str, Any]:
+    counts = ("name", "entered", "most", "completed", "screened")
+    table = list_tables.crowd_links([{name: getattr(link, name) for name in counts} for link in links])
+    return {"links_table": table, **figure_gallery(request, "crowd", project.slug, [table])}
+
+
+@page("GET")
+def link(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
+    """One link: its address for the platform, who came by it, and how their work ended. No names, no pseudonyms."""
+    return keep_to_yourself(_shown(request, _link(request, slug, public_id), **shown_once(request)))
+
+
+@page("POST")
+def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
+    """Close the link: nobody new comes in."""
+    found = _link(request, slug, public_id)
+    if ask := unconfirmed(request, "close_link", reverse("crowd_link", args=[slug, public_id])):
+        return ask
+    crowd_entry.close_link(link=found, by=request.user, now=timezone.now())
+    text = gettext("The link {name} is closed. People who already joined can finish.")
+    messages.success(request, text.format(name=found.name))
+    return redirect("crowd_link", slug, public_id)
+
+
+@page("POST")
+def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
+    """Let only signed or listed ids enter. A new key is shown once; a key or list is not ended without asking."""
+    found, by, now = _link(request, slug, public_id), request.user, timezone.now()
+    listing, signed = "participants" in request.POST, request.POST.get("signed", "")
+    back = reverse("crowd_link", args=[slug, public_id])
+    ends = found.is_limited if listing else signed and found.is_signed
+    if ends and (ask := unconfirmed(request, "replace_list" if listing else "end_key", back, signed)):
+        return keep_to_yourself(ask)
+    with refusals_to(request):
+        if listing:
+            ids = str(request.POST["participants"]).split("\n")
+            number = crowd_entry.limit_to(link=found, participants=ids, by=by, now=now)
+            text = gettext("Participants who may enter: {number}").format(number=number)
+            empty = gettext("The list of participants is empty: all may enter.")
+            messages.success(request, text if number else empty)
+        elif signed and (
+            key := crowd_entry.require_signatures(link=found, by=by, now=now, wanted=signed == "yes")
+        ):
+            return show_once(request, back, key=key)
+    return redirect(back)
+
+
+@page("POST")
+def let_back(request: PageRequest, slug: str, public_id: str, pk: int) -> HttpResponseBase:
+    """A way back in for one of them. It is shown once."""
+    found, shown_at = _link(request, slug, public_id), reverse("crowd_link", args=[slug, public_id])
+    entry = CrowdEntry.objects.select_related("person", "link").filter(link=found, pk=pk).first()
+    if entry is None:
+        raise Http404(authorization.NOT_HERE)
+    with refusals_to(request):
+        token = crowd_entry.let_back_in(entry=entry, by=request.user, now=timezone.now())
+        way = public_link(request, reverse("crowd_back", args=[token]))
+        return show_once(request, shown_at, way=way, whose=entry.external_id)
+    return redirect(shown_at)
+
+
+def _link(request: PageRequest, slug: str, public_id: str) -> CrowdLink:
+    project = authorization.project(authorization.actor(request), slug, Permission.INVITE)
+    if "\0" in public_id:
+        raise Http404(authorization.NOT_HERE)
+    found = _counted(CrowdLink.objects.filter(project=project, public_id=public_id)).first()
+    if found is None:
+        raise Http404(authorization.NOT_HERE)
+    return found
+
+
+def _counted(found: Any) -> Any:
+    return found.select_related("project").annotate(
+        entered=Count("entries"),
+        completed=Count("entries", filter=Q(entries__outcome=CrowdEntry.Outcome.COMPLETED)),
+        screened=Count("entries", filter=Q(entries__outcome=CrowdEntry.Outcome.SCREENED_OUT)),
+    )
+
+
+def _shown(request: PageRequest, found: Any, **more: Any) -> HttpResponse:
+    address = public_link(request, reverse("crowd_enter", args=[found.public_id]))
+    if "PROLIFIC_PID" in found.parameters.values():
+        # Prolific fills these in where a study's address has them.
+        address += "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in found.parameters.values() if name)
+    if found.is_signed:
+        address += f"{'&' if '?' in address else '?'}{crowd_entry.SIGNATURE}=HMAC"
+    entries = CrowdEntry.objects.filter(link=found).select_related("person").order_by("-entered_at", "-pk")
+    context = {
+        "project": found.project,
+        "link": found,
+        "address": address,
+        "key": "",
+        "way": "",
+        "entries": cut(request, entries),
+        "listed": found.listed.count() if found.is_limited else 0,
+        "open": found.closed_at is None and timezone.now() < found.expires_at,
+    }
+    return render(request, "crowd/link.html", {**context, **more})

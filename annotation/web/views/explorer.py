@@ -1,0 +1,315 @@
+"""The explorer: the items of a project or a batch with what people said of them, filtered, and one of them in detail."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import FileResponse, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotation.access import authorization
+from annotation.access.roles import Permission
+from annotation.accounts.item_history import Names
+from annotation.explorer import export, index, querysets, saved_views
+from annotation.explorer.links import with_query
+from annotation.explorer.querysets import Reader
+from annotation.explorer.rows import Row, items_read, rows
+from annotation.explorer.selection import STATES, BadSelection, Selection, parse, query
+from annotation.models import Batch, Gold, Item, Project
+from annotation.platform.keyset import in_lists
+from annotation.platform.refusals import Refused
+from annotation.quality import agreement_report
+from annotation.web.views import filters
+from annotation.web.views.item_actions import address_of, menu
+from annotation.web.views.pages import ROWS, PageRequest, kind_title, page
+from annotation.web.views.saved_views import REFUSED_VIEW
+from annotation.web.views.table_comparison import contrasted, for_scripts, said, thumbnail
+from annotation.web.views.tables import pointed_at
+from annotation.workflow import adjudication
+from tableqa.operations import OperationError
+
+OPEN = "open"
+"""Query parameter: the item that is shown beside the list."""
+FORMAT = "format"
+"""Query parameter: the format of an export."""
+SMALL_RESPONSES = 4
+"""Responses to an item that a line of the list shows."""
+
+
+@page("GET")
+def explorer(request: PageRequest, slug: str = "", public_id: str = "") -> HttpResponse:
+    """The items of a project, or of a batch: the same page with this batch as a filter that stays."""
+    return _shown(request, *_loaded(request, slug, public_id))
+
+
+@page("GET")
+def explorer_facets(request: PageRequest, slug: str = "", public_id: str = "") -> HttpResponse:
+    """How many items of the selection have each state, label, …"""
+    project, batch = _loaded(request, slug, public_id)
+    actor = authorization.actor(request)
+    who = querysets.reader(actor, project)
+    index.refresh(project, now=timezone.now())
+    try:
+        chosen = parse(_params(request), ignore=(OPEN,))
+        if batch is not None:
+            chosen = chosen.of_batch(batch.public_id)
+        found = filters.facets(who, chosen, Names(actor, project), address_of(project, batch), batch=batch)
+    except BadSelection as bad:
+        return HttpResponse(" ".join(bad.problems), status=400, content_type="text/plain")
+    return render(request, "explorer/_facets.html", {"facets": found})
+
+
+@page("GET")
+def explorer_item(request: PageRequest, public_id: str) -> HttpResponse:
+    """One item in detail, for beside the list."""
+    actor = authorization.actor(request)
+    item = authorization.item(actor, public_id, Permission.SEE_PROGRESS)
+    who = querysets.reader(actor, item.batch.project)
+    context = {"detail": _detail(request, who, item), "project": item.batch.project, "batch": None}
+    return render(request, "explorer/_detail.html", context)
+
+
+@page("GET")
+def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileResponse:
+    """The responses of a selection as a file (?format=, ?batch=)."""
+    actor = authorization.actor(request)
+    project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
+    who = querysets.reader(actor, project)
+    index.refresh(project, now=timezone.now())
+    address = reverse("explorer", args=[project.slug])
+    try:
+        chosen = parse(_params(request), ignore=(OPEN, FORMAT))
+        found = export.records(who, chosen)
+        write, media_type = export.FORMATS[request.GET.get(FORMAT, "csv")]
+    except (BadSelection, KeyError, Refused) as bad:
+        why = [gettext("There is no such format.")] if isinstance(bad, KeyError) else _why(bad)
+        context = {"project": project, "batch": None, "address": address, "chosen": Selection()}
+        return render(request, "explorer/explorer.html", {**context, "problems": why}, status=400)
+    file = write(_read(request, found))
+    file.seek(0)
+    name = f"{project.slug}-items.{request.GET.get(FORMAT, 'csv')}"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=media_type)
+
+
+def _why(bad: BadSelection | Refused) -> list[str]:
+    return [bad.detail] if isinstance(bad, Refused) else list(bad.problems)
+
+
+def _read(request: PageRequest, found: Iterator[tuple[Row, list[export.Record]]]) -> Iterator[export.Record]:
+    """The records; that their responses were read is noted."""
+    for some in in_lists(found, export.PAGE):
+        _note_reading(request, [row for row, _ in some])
+        for _, several in some:
+            yield from several
+
+
+def _loaded(request: PageRequest, slug: str, public_id: str) -> tuple[Project, Batch | None]:
+    """The project with this slug, or the batch with this id and its project."""
+    actor = authorization.actor(request)
+    if not public_id:
+        return authorization.project(actor, slug, Permission.SEE_PROGRESS), None
+    batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
+    return batch.project, batch
+
+
+def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpResponse:
+    sent = dict(request.GET.lists())
+    if (
+        params := filters.settled(sent)
+    ) != sent:  # a form sends what is empty: the address names what is chosen
+        return redirect(with_query(request.path, urlencode(params, doseq=True)))
+    actor, now = authorization.actor(request), timezone.now()
+    who = querysets.reader(actor, project)
+    is_behind = index.refresh(project, now=now)
+    address = address_of(project, batch)
+    context: dict[str, Any] = {"project": project, "batch": batch, "address": address, "is_behind": is_behind}
+    context |= {"reader": who, "refused_view": request.session.pop(REFUSED_VIEW, None), "problems": ()}
+    try:
+        chosen = parse(_params(request), ignore=(OPEN,))
+        if batch is not None:
+            chosen = chosen.of_batch(batch.public_id)
+        found = querysets.page(who, chosen, ROWS)
+        number = querysets.counted(querysets.matching(who, chosen))
+    except BadSelection as bad:
+        context |= {"problems": bad.problems, "chosen": Selection()}
+        return render(request, "explorer/explorer.html", context, status=400)
+    names = Names(actor, project)
+    shown = rows(who, found.keys)
+    _note_reading(request, shown)
+    written = chosen if batch is None else replace(chosen, batches=())
+    opened = _opened(request, who)
+    context |= {
+        "chosen": chosen,
+        "lines": [_line(row, names, address, query(written)) for row in shown],
+        "number": number,
+        "counted": filters.counted(who, chosen, number),
+        "many": number > querysets.MOST_COUNTED,
+        "most": querysets.MOST_COUNTED,
+        "chips": filters.chips(who, written, names, address),
+        "form": filters.form(who, written, names, batch),
+        "previous": _turn(address, written, before=shown[0]) if shown and found.has_previous else "",
+        "next": _turn(address, written, after=shown[-1]) if shown and found.has_next else "",
+        "detail": _detail(request, who, opened) if opened is not None else None,
+        "views": _views(who, query(chosen.without("after", "before"))),
+        "view_query": query(chosen.without("after", "before")),
+        "hidden": any(key in who.hidden for key in _keys(who, chosen)),
+        "judges": who.judges,
+        "actions": menu(actor, project),
+        "query": query(written),
+        "facets_address": with_query(f"{address}facets/", query(written.without("after", "before"))),
+        "formats": [
+            (
+                name,
+                with_query(
+                    reverse("explorer_export", args=[project.slug]),
+                    query(chosen.without("after", "before")),
+                    format=name,
+                ),
+            )
+            for name in export.FORMATS
+        ],
+    }
+    return render(request, "explorer/explorer.html", context)
+
+
+def _views(who: Reader, shown: str) -> dict[str, Any]:
+    """The saved views, and those of them that the reader may delete. `current`: the one whose selection is shown."""
+    address = reverse("explorer", args=[who.project.slug])
+    views = list(saved_views.listed(who))
+    deletable = set(saved_views.deletable(who).values_list("pk", flat=True)) if views else set()
+    return {
+        "listed": [(view, with_query(address, view.query), view.query == shown) for view in views],
+        "deletable": [view for view in views if view.pk in deletable],
+        "longest": saved_views.LONGEST_NAME,
+    }
+
+
+def _params(request: PageRequest) -> dict[str, list[str]]:
+    """The query parameters, without those that a form leaves empty."""
+    return {name: kept for name, values in request.GET.lists() if (kept := [one for one in values if one])}
+
+
+def _keys(who: Reader, chosen: Selection) -> list[int]:
+    return [key for key, one in who.batches.items() if not chosen.batches or one.public_id in chosen.batches]
+
+
+def _note_reading(request: PageRequest, shown: Sequence[Row]) -> None:
+    """Whoever read responses to an item here never gets it as an annotator."""
+    if read := items_read(shown):
+        adjudication.note_reading(read, by=request.user, now=timezone.now())
+
+
+def _turn(address: str, chosen: Selection, *, after: Row | None = None, before: Row | None = None) -> str:
+    """The address of the page behind a row, or before it."""
+    place: dict[str, Any] = {
+        "after": after.item.public_id if after is not None else "",
+        "before": before.item.public_id if before is not None else "",
+    }
+    return with_query(address, query(replace(chosen, **place)))
+
+
+def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
+    """A row with what is drawn of it: the changed cells, and the responses under names."""
+    submitted = [one for one in row.responses if one.state == "submitted"]
+    return {
+        "row": row,
+        "item": row.item,
+        "kind": kind_title(row.item.batch),
+        "state": STATES.get(row.state, ""),
+        "address": with_query(address, chosen, **{OPEN: row.item.public_id}),
+        "thumbnail": _thumbnail(row),
+        "responses": [(one.letter or names(one.person), one) for one in row.responses[:SMALL_RESPONSES]],
+        "more": max(len(row.responses) - SMALL_RESPONSES, 0),
+        "seconds": sum(one.seconds for one in submitted),
+        "at": max((one.at for one in row.responses if one.at), default=None),
+    }
+
+
+def _thumbnail(row: Row) -> dict[str, Any] | None:
+    if row.task is None or row.plain is None or row.task.operations_field is None:
+        return None
+    letters = adjudication.letters(len(row.responses))
+    task = row.task
+    try:
+        return thumbnail(
+            row.plain.example.table,
+            [said(letter, task, one.data) for letter, one in zip(letters, row.responses, strict=True)],
+        )
+    except OperationError:  # of a response from elsewhere
+        return None
+
+
+# -- one item ---------------------------------------------------------------------------------------
+
+
+def _opened(request: PageRequest, who: Reader) -> Item | None:
+    """The item that is shown beside the list, where there is one."""
+    public_id = request.GET.get(OPEN, "").replace("\0", "")
+    if not public_id:
+        return None
+    return (
+        Item.objects.filter(batch__in=who.listed, public_id=public_id)
+        .select_related("batch__project")
+        .first()
+    )
+
+
+def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
+    """What is shown of one item beside the list: its question, all responses in one table, and what was decided."""
+    names = Names(who.actor, who.project)
+    row = next(iter(rows(who, [item.pk])))
+    _note_reading(request, [row])
+    letters = adjudication.letters(len(row.responses))
+    decision = getattr(row.item, "decision", None) if row.is_readable else None
+    gold = Gold.objects.filter(item=item).first() if row.is_gold else None
+    contrast = _contrast(row, letters)
+    hidden_names = letters if contrast["contrast"] is None else [""] * len(letters)
+    return {
+        "row": row,
+        "item": row.item,
+        "judges": who.judges,
+        "invites": Permission.INVITE in who.acts,
+        "kind": kind_title(row.item.batch),
+        "state": STATES.get(row.state, ""),
+        **contrast,
+        "said": [
+            (letter, hidden if one.letter else names(one.person), one)
+            for letter, hidden, one in zip(letters, hidden_names, row.responses, strict=True)
+        ],
+        "decision": decision,
+        "by": names(decision.made_by_id) if decision is not None else "",
+        "gold": _words(row, gold.expected) if gold is not None else [],
+        "outcomes": [
+            line for one in decision.outcomes.order_by("number") for line in _words(row, one.response)
+        ]
+        if decision is not None
+        else [],
+    }
+
+
+def _words(row: Row, response: Mapping[str, Any]) -> list[str]:
+    if row.task is None or row.plain is None:
+        return []
+    return list(row.task.describe(agreement_report.stored(row.task, dict(response)), row.plain))
+
+
+def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:
+    """`contrast`, the table with what each response did to it (as given where nobody did anything), and `comparison`,
+    the same for scripts.
+    """
+    if row.task is None or row.plain is None or "table" not in row.task.shows:
+        return {"contrast": None, "comparison": None}
+    task, table, pointed = row.task, row.plain.example.table, pointed_at(row.task, row.plain)
+    did = [said(letter, task, one.data) for letter, one in zip(letters, row.responses, strict=True)]
+    try:
+        contrast = contrasted(table, did, pointed=pointed, whole=12)
+    except OperationError:
+        contrast = None
+    return {
+        "contrast": contrast,
+        "comparison": for_scripts(table, did, pointed=pointed) if contrast is not None else None,
+    }

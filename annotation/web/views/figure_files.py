@@ -1,0 +1,95 @@
+"""A figure of a page as a file: the table as LaTeX, Markdown or CSV, the chart as SVG, PDF or PNG.
+
+One view for all pages: the function that makes the context of a page makes its figures, and so decides who may see them.
+Files are in English, say what they are about, and people have their pseudonyms in them.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.utils import translation
+
+from annotation.access import authorization
+from annotation.charts import image_files
+from annotation.charts.figure import Subject, content_type
+from annotation.web.views import (
+    allocation,
+    batches,
+    calibration,
+    consent,
+    crowd_entry,
+    dashboards,
+    example_import,
+    fooling_rates,
+    gold,
+    guidelines,
+    item_history,
+    members,
+    model_evaluation,
+    perturbation_runs,
+    projects,
+    release_comparison,
+    releases,
+    study_templates,
+)
+from annotation.web.views.figure_subjects import subject_of
+from annotation.web.views.pages import PageRequest, page
+
+Context = Callable[[PageRequest, str], Mapping[str, Any]]
+"""From a request and the key of what the page is about to a context with `figure_gallery`; 404 for who may not."""
+
+PAGES: Mapping[str, Context] = {
+    "agreement": lambda request, key: dashboards.agreement_of(request, key, named=False),
+    "batch": batches.agreement_of,
+    "batch_people": allocation.figures_of,
+    "calibration": calibration.figures_of,
+    "compare": release_comparison.figures_of,
+    "consent": consent.figures_of,
+    "crowd": crowd_entry.figures_of,
+    "dashboard": lambda request, key: dashboards.dashboard_of(request, key, named=False),
+    "evaluations": model_evaluation.report_of,
+    "fooling": fooling_rates.report_of,
+    "gold": gold.figures_of,
+    "guidelines": guidelines.figures_of,
+    "item": item_history.figures_of_item,
+    "log": item_history.figures_of_log,
+    "people": members.figures_of,
+    "perturbations": perturbation_runs.figures_of,
+    "project": projects.figures_of,
+    "quality": lambda request, key: dashboards.quality_of(request, key, named=False),
+    "release": releases.figures_of,
+    "releases": releases.figures_of_releases,
+    "report": batches.report_of,
+    "source": example_import.figures_of_source,
+    "sources": example_import.figures_of,
+    "template": study_templates.figures_of,
+}
+"""The pages that have figures, by the name that their addresses have."""
+
+
+@page("GET")
+def figure_file(request: PageRequest, of: str, key: str, name: str, format: str) -> HttpResponse:
+    """The figure `name` of the page `of`, about the project, batch, item, source or release `key`, as a file."""
+    if of not in PAGES:
+        raise Http404(authorization.NOT_HERE)
+    with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language
+        shown = PAGES[of](request, key).get("figure_gallery")
+        figure = shown.by_name.get(name) if shown is not None else None
+        if figure is None or format not in figure.formats:
+            raise Http404(authorization.NOT_HERE)
+        subject = _with_query(figure.subject or subject_of(of, key), request.GET.urlencode())
+        content = image_files.content(replace(figure, subject=subject), format)
+    response = HttpResponse(content, content_type=content_type(format))
+    response["Content-Disposition"] = f'attachment; filename="{key}-{of}-{name}.{format}"'
+    return response
+
+
+def _with_query(subject: Subject, query: str) -> Subject:
+    """The subject with a key that differs where the query of the page differs: another batch, or the next rows of a list."""
+    if not query:
+        return subject
+    return replace(subject, key=f"{subject.key}-{hashlib.sha256(query.encode()).hexdigest()[:6]}")

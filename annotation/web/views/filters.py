@@ -1,0 +1,307 @@
+"""The filters of the explorer as pages show them: a form, what is set in words, and what each would find."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.text import capfirst
+from django.utils.translation import gettext, gettext_noop, ngettext
+
+from annotation.accounts.item_history import Names
+from annotation.explorer import facets as facet_counts
+from annotation.explorer.links import with_query
+from annotation.explorer.querysets import MOST_COUNTED, Reader, counted_within
+from annotation.explorer.selection import (
+    ANY,
+    ASSIGNMENTS,
+    BETWEEN,
+    PARTS,
+    PLACE,
+    SEPARATOR,
+    SORTS,
+    STATES,
+    VERDICTS,
+    Selection,
+    params_of,
+    parse,
+    query,
+)
+from annotation.models import Batch, ItemAction, Release, Source
+from annotation.platform import display_text
+from annotation.web.views.pages import kind_title
+from tableqa.core.translation import Translated
+from tasks.contract import TaskType
+
+FILTERS: Final = {
+    "q": gettext_noop("Search"),
+    "type": gettext_noop("Task type"),
+    "batch": "Batch",
+    "source": gettext_noop("Source"),
+    "state": gettext_noop("State"),
+    "label": gettext_noop("Label"),
+    "pair": gettext_noop("Both labels"),
+    "person": gettext_noop("Person"),
+    "differs": gettext_noop("Responses differ"),
+    "skipped": gettext_noop("Skipped"),
+    "flagged": gettext_noop("Flagged"),
+    "gold": gettext_noop("Gold item"),
+    "unsure": gettext_noop("Annotator not sure"),
+    "finding": gettext_noop("Open in the checklist"),
+    "verdict": gettext_noop("Model"),
+    "seconds_from": gettext_noop("Active time from (seconds)"),
+    "seconds_to": gettext_noop("Active time to (seconds)"),
+    "since": gettext_noop("From"),
+    "until": gettext_noop("To the end of"),
+    "submitted_from": gettext_noop("Submitted from"),
+    "submitted_before": gettext_noop("Submitted before"),
+    "in_progress": gettext_noop("In progress"),
+    "answered": gettext_noop("Has responses"),
+    "adjudicated": gettext_noop("Adjudicated"),
+    "assignment": gettext_noop("Assignment"),
+    "release": gettext_noop("Release"),
+    "part": gettext_noop("Part of the release"),
+    "action": gettext_noop("Changed by"),
+    "item": gettext_noop("Item"),
+    "example": gettext_noop("Example"),
+}
+FINDINGS: Final = {
+    "nothing_to_check_against": gettext_noop("no marked cells and no program"),
+    "answer_gone": gettext_noop("answer not in the table"),
+    "part_foreign": gettext_noop("text that is not in the old cell"),
+    "not_derivable": gettext_noop("column cannot be worked out"),
+}
+"""Codes of conditions that responses leave open. Task types of projects have others."""
+ALONG: Final = (
+    *("label", "pair", "finding", "verdict", "in_progress", "answered", "assignment", "release", "part"),
+    *("action", "item", "example", "submitted_from", "submitted_before"),
+)
+"""Filters without a field in the form: it sends them along."""
+FOLDED: Final = (
+    *("sources", "people", "differs", "skipped", "flagged", "gold", "unsure", "adjudicated"),
+    *("seconds_from", "seconds_to", "since", "until"),
+)
+"""Fields of a selection whose filters are folded away while none of them is set."""
+
+
+KEEP: Final = "*"
+"""Value of a field of the form that keeps the several values of its filter; they are sent along."""
+KEPT: Final = "kept."
+"""Before the name of a filter: its several values, which the form sends along."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A filter of the form with one value, or none, or several that it keeps: the name, its choices, and what is chosen."""
+
+    name: str
+    options: Sequence[tuple[str, str]]
+    chosen: Sequence[str]
+
+
+def settled(sent: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The parameters that a form sent, without empty ones, and with the several values that a field keeps."""
+    params = {}
+    for name, values in sent.items():
+        chosen = sent.get(KEPT + name, []) if list(values) == [KEEP] else values
+        if not name.startswith(KEPT) and (filled := [value for value in chosen if value]):
+            params[name] = filled
+    return params
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A filter that is set, in words, and the address without it."""
+
+    label: str
+    value: str
+    address: str
+
+
+def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> dict[str, Any]:
+    """The choices of each filter of the form, and the parameters that it sends along."""
+    kinds = {batch.task_type: display_text.shown(kind_title(batch)) for batch in who.batches.values()}
+    people = [(pseudonym, names(key)) for pseudonym, key in who.people.items()]
+    batches = [(who.batches[key].public_id, who.batches[key].name) for key in who.listed]
+    reasons = [(reason, display_text.shown(reason)) for reason in chosen.skipped if reason != ANY]
+    return {
+        "state": Choice("state", [(state, gettext(text)) for state, text in STATES.items()], chosen.states),
+        "batch": None if batch else Choice("batch", batches, chosen.batches),
+        "type": None
+        if batch or len(kinds) < 2
+        else Choice("type", sorted(kinds.items(), key=lambda pair: pair[1]), chosen.task_types),
+        "source": Choice("source", sources, chosen.sources) if (sources := _sources(who)) else None,
+        "person": Choice("person", sorted(people, key=lambda pair: pair[1].lower()), chosen.people),
+        "skipped": Choice("skipped", [(ANY, gettext("for any reason")), *reasons], chosen.skipped),
+        "sorts": list(SORTS.items()),
+        "leads": who.leads,
+        "along": [
+            (name, value)
+            for name, values in params_of(chosen.without(*PLACE)).items()
+            for value in values
+            if name in ALONG
+        ],
+        "is_open": any(getattr(chosen, name) not in (None, "", ()) for name in FOLDED),
+    }
+
+
+def chips(who: Reader, chosen: Selection, names: Names, address: str) -> list[Chip]:
+    """Every filter that is set, in words, with the address without it."""
+    params = params_of(chosen.without("after", "before"))
+    found = []
+    for name, values in params.items():
+        for value in values if name != "sort" else ():
+            left = {**params, name: [one for one in values if one != value]}
+            without = query(parse({key: some for key, some in left.items() if some}))
+            label, in_words = describe(who, names, name, value)
+            found.append(Chip(label, in_words, with_query(address, without)))
+    return found
+
+
+def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str]:
+    """A filter and one of its values, in words."""
+    label = gettext(FILTERS[name])
+    measure, _, rest = value.partition(SEPARATOR)
+    if name == "label":
+        return _title(who, measure), display_text.shown(_label(who, measure, rest))
+    if name == "pair":
+        labels = [display_text.shown(_label(who, measure, one)) for one in rest.split(BETWEEN)]
+        return f"{label} ({display_text.measure(_measure(who, measure))})", " / ".join(labels)
+    batches = who.batches.values()
+    in_words = {
+        "batch": lambda: next((one.name for one in batches if one.public_id == value), value),
+        "type": lambda: next(
+            (display_text.shown(kind_title(one)) for one in batches if one.task_type == value), value
+        ),
+        "source": lambda: dict(_sources(who)).get(value, value),
+        "state": lambda: gettext(STATES[value]),
+        "person": lambda: names(who.people[value]),
+        "skipped": lambda: gettext("for any reason") if value == ANY else display_text.shown(value),
+        "assignment": lambda: gettext(ASSIGNMENTS[value]),
+        "release": lambda: _release(who, value),
+        "part": lambda: gettext(PARTS[value]),
+        "action": lambda: _action(who, value),
+        "verdict": lambda: gettext(VERDICTS[value]),
+        "finding": lambda: gettext(FINDINGS[value]) if value in FINDINGS else value.replace("_", " "),
+        "submitted_from": lambda: _moment(value),
+        "submitted_before": lambda: _moment(value),
+    }
+    if name in in_words:
+        return label, str(in_words[name]())
+    return label, display_text.shown(value) if value in ("yes", "no") else value
+
+
+def facets(
+    who: Reader, chosen: Selection, names: Names, address: str, *, batch: Batch | None
+) -> list[dict[str, Any]]:
+    """The facets of a selection for explorer/_facets.html: each value in words, with its number and address."""
+    written = chosen.without("after", "before", *(["batches"] if batch is not None else []))
+    params = params_of(written)
+    found = []
+    for facet in facet_counts.facets(who, chosen):
+        label = gettext(FILTERS[facet.name])
+        values = []
+        for value, number in facet.values:
+            is_set = value in params.get(facet.name, ())
+            further = {**params, facet.name: [value]}
+            values.append(
+                {
+                    "label": describe(who, names, facet.name, value)[1],
+                    "number": f"{min(number, MOST_COUNTED):,}"
+                    + ("+" if facet.at_least or number > MOST_COUNTED else ""),
+                    "is_set": is_set,
+                    "address": with_query(address, query(parse(further))),
+                }
+            )
+        title = _title(who, facet.measure) if facet.measure else label
+        found.append({"label": title, "values": values, "more": facet.more})
+    return found
+
+
+def _title(who: Reader, measure: str) -> str:
+    """The title of the labels of a measure: "Label", "Answers", "Question ambiguous"."""
+    return capfirst(display_text.measure(_measure(who, measure)))
+
+
+def _measure(who: Reader, name: str) -> str:
+    """The text of a measure (`annotation.quality.label_texts`); a word of the catalogue if an installed type has it."""
+    texts = [task.measure_text(name) for task in _tasks(who, name)]
+    return texts[-1] if texts and all(isinstance(text, Translated) for text in texts) else name
+
+
+def _label(who: Reader, measure: str, label: str) -> str:
+    """The text of a label of a measure, likewise; that of a definition where it has one."""
+    texts = [task.label_text(measure, label) for task in _tasks(who, measure)]
+    return next((text for text in reversed(texts) if isinstance(text, Translated)), label)
+
+
+def _tasks(who: Reader, measure: str) -> list[TaskType]:
+    """The task types with a measure of this name, the newest last."""
+    return [task for task in who.tasks if task and any(one.name == measure for one in task.measures)]
+
+
+def _action(who: Reader, public_id: str) -> str:
+    """An action on several items in words; its id where the project has no such action."""
+    action = ItemAction.objects.filter(project=who.project, public_id=public_id).first()
+    return gettext(ItemAction.Kind(action.kind).label) if action is not None else public_id
+
+
+def _moment(value: str) -> str:
+    """A time as the reader's clock shows it."""
+    return date_format(timezone.localtime(datetime.fromisoformat(value)), "Y-m-d H:i:s")
+
+
+def _release(who: Reader, public_id: str) -> str:
+    """The name of a release; its id where the project has no such release."""
+    release = Release.objects.filter(project=who.project, public_id=public_id).first()
+    return release.name if release is not None else public_id
+
+
+def counted(who: Reader, chosen: Selection, items: int) -> str:
+    """How many skips, flags, slots, responses or pairs of these it is about; "" where it is about items.
+
+    items: how many match, by `querysets.counted`
+    """
+    number = counted_within(who, chosen, items)
+    if number is None:
+        return ""
+    if chosen.part:
+        sentence = _of_release(chosen.part, number)
+    elif chosen.pairs:
+        sentence = ngettext("{number} pair of responses", "{number} pairs of responses", number)
+    elif chosen.skipped:
+        sentence = ngettext("skipped {number} time", "skipped {number} times", number)
+    elif chosen.flagged:
+        sentence = ngettext("{number} flag", "{number} flags", number)
+    elif chosen.in_progress:
+        sentence = ngettext("in progress for {number} person", "in progress for {number} people", number)
+    elif chosen.assignment:
+        sentence = _assignments(chosen.assignment, number)
+    else:
+        sentence = ngettext("{number} response", "{number} responses", number)
+    return sentence.format(number=f"{number:,}" if number <= MOST_COUNTED else f"{MOST_COUNTED:,}+")
+
+
+def _of_release(part: str, n: int) -> str:
+    return {
+        "annotations": ngettext("{number} response", "{number} responses", n),
+        "outcomes": ngettext("{number} outcome", "{number} outcomes", n),
+        "contradicted": ngettext("{number} contradicted example", "{number} contradicted examples", n),
+    }[part]
+
+
+def _assignments(name: str, n: int) -> str:
+    return {
+        "planned": ngettext("{number} planned response", "{number} planned responses", n),
+        "not_started": ngettext("{number} response not started", "{number} responses not started", n),
+        "reserved": ngettext("reserved {number} time", "reserved {number} times", n),
+        "assigned": ngettext("assigned {number} time", "assigned {number} times", n),
+        "returned": ngettext("returned {number} time", "returned {number} times", n),
+    }[name]
+
+
+def _sources(who: Reader) -> list[tuple[str, str]]:
+    found = Source.objects.ready().filter(project=who.project).order_by("name")
+    return list(found.values_list("public_id", "name"))

@@ -1,0 +1,209 @@
+"""What every page shares: who is let in, in whose time it speaks, how refusals become words, how lists are cut."""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urljoin
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods
+from django_htmx.middleware import HtmxDetails
+
+from annotation.access import visibility
+from annotation.accounts import rate_limits
+from annotation.models import Batch, Person, Project
+from annotation.platform.refusals import Refused
+from annotation.releases.task_records import instruction
+from tasks.contract import Invalid, UnknownTaskType
+
+ROWS = 50
+"""Rows of a list on one page."""
+
+SHOWN_ONCE = "shown_once"
+"""The key of a session under which secrets wait for the page that shows them. Sessions are cookies of the reader alone."""
+
+P = ParamSpec("P")
+Response = TypeVar("Response", bound=HttpResponseBase)
+
+
+class PageRequest(HttpRequest):
+    """A request of somebody who is signed in, as the views below `page` get it."""
+
+    user: Person
+    htmx: HtmxDetails
+
+
+View = Callable[Concatenate[PageRequest, P], HttpResponseBase]
+
+
+def page(*methods: str) -> Callable[[View[P]], Callable[Concatenate[HttpRequest, P], HttpResponseBase]]:
+    """A page for people who are signed in, read with GET unless `methods` says otherwise; times are in their own zone."""
+    methods = methods or ("GET",)
+    allowed = require_http_methods([*methods, *(["HEAD"] if "GET" in methods else [])])
+
+    def made(view: View[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+        @functools.wraps(view)
+        def shown(request: PageRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                # An address that only takes POST is nowhere to come back to.
+                return redirect_to_login(request.get_full_path() if "GET" in methods else reverse("home"))
+            if "prefetch" in request.headers.get("Sec-Purpose", ""):
+                return HttpResponse(status=503)  # opening an item reserves it: a browser's guess must not
+            with timezone.override(request.user.zone):
+                try:
+                    return view(request, *args, **kwargs)
+                except UnknownTaskType as error:
+                    return render(request, "site/unknown_kind.html", {"why": error}, status=501)
+
+        return allowed(shown)  # type: ignore[return-value]
+
+    return made
+
+
+class _Told:
+    """`with` this, what the domain refuses is told in words instead of raised, and the code after it goes on."""
+
+    def __init__(self, tell: Callable[[str], Any]) -> None:
+        self.tell = tell
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, Refused):
+            self.tell(error.detail)
+            return True
+        if isinstance(error, Invalid):
+            for problem in error.problems:
+                self.tell(problem.message)
+            return True
+        return False
+
+
+def refusals_on(form: BaseForm) -> _Told:
+    """Refusals stand on the form, which is shown again with everything that was typed."""
+    return _Told(lambda detail: form.add_error(None, detail))
+
+
+def refusals_to(request: HttpRequest) -> _Told:
+    """Refusals become a message of the next page."""
+    return _Told(lambda detail: messages.error(request, detail))
+
+
+def away_from_releases(request: PageRequest, project: Project) -> HttpResponse | None:
+    """Where those are sent, with a message, who annotate in an open batch of the project and ask for what its releases say.
+
+    None for others.
+    """
+    with refusals_to(request):
+        visibility.require_no_open_work(request.user, project)
+        return None
+    return redirect("releases", project.slug)
+
+
+def unconfirmed(request: HttpRequest, act: str, back: str, name: str = "") -> HttpResponse | None:
+    """A page that says what an act does and asks for it again; None if the person has confirmed it."""
+    if "confirmed" in request.POST:
+        return None
+    lists = [(key, values) for key, values in request.POST.lists() if key != "csrfmiddlewaretoken"]
+    sent = [(key, value) for key, values in lists for value in values]
+    return render(request, f"confirm/{act}.html", {"back": back, "sent": sent, "name": name})
+
+
+def show_once(request: HttpRequest, address: str, **secrets: str) -> HttpResponse:
+    """Go to a page that shows secrets once (`shown_once`): reloading the answer to a form would create others."""
+    request.session[SHOWN_ONCE] = {"at": address, **secrets}
+    return keep_to_yourself(redirect(address))  # type: ignore[return-value]
+
+
+def shown_once(request: HttpRequest) -> dict[str, str]:
+    """What `show_once` sends to this page; {} when the page is loaded again."""
+    if request.session.get(SHOWN_ONCE, {}).get("at") != request.path:
+        return {}
+    return dict(request.session.pop(SHOWN_ONCE))
+
+
+def cut(
+    request: HttpRequest, rows: QuerySet[Any, Any] | list[Any], name: str = "page", size: int = ROWS
+) -> Page[Any]:
+    """The page of a long list that the query parameter `name` asks for; one that is not there is the nearest."""
+    return Paginator(rows, size).get_page(request.GET.get(name))
+
+
+def cut_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page") -> Page[Any]:
+    """The same of rows that are joined to much: a database that sorts a long list would carry all of it along.
+
+    The keys come first, then the rows of this page alone: one statement more.
+    """
+    found: Page[Any] = cut(request, rows.values_list("pk", flat=True), name)
+    whole = {row.pk: row for row in rows.order_by().filter(pk__in=list(found.object_list))}
+    found.object_list = [whole[key] for key in found.object_list if key in whole]
+    return found
+
+
+def kind_title(batch: Batch) -> str:
+    """The title of a batch's kind for lists, which stay readable where a kind is not installed any more."""
+    task = batch.installed_task()
+    return (
+        task.title if task else gettext("{task_type} (not installed here)").format(task_type=batch.task_type)
+    )
+
+
+def kind_instruction(batch: Batch) -> str:
+    """What a batch asks people to do, in one line; "" where its kind is not installed any more."""
+    task = batch.installed_task()
+    if task is None:
+        return ""
+    return instruction(task, batch.variant, batch.settings, has_model=bool(batch.loop_model))
+
+
+def hidden_fields(request: HttpRequest) -> list[tuple[str, str]]:
+    """What was sent, as hidden fields of a page that asks whether to do it; `confirmed` is added."""
+    kept = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
+    return [(name, str(value)) for name, values in kept.items() for value in values] + [("confirmed", "yes")]
+
+
+def public_link(request: HttpRequest, path: str) -> str:
+    """The whole address of a page, for people to send around: on PUBLIC_URL where that is set."""
+    return urljoin(settings.PUBLIC_URL, path) if settings.PUBLIC_URL else request.build_absolute_uri(path)
+
+
+@contextmanager
+def wrong_links_counted(request: HttpRequest) -> Iterator[None]:
+    """`with` this, a link that does not work counts as an attempt: after too many, that is what is refused."""
+    try:
+        yield
+    except Refused as refused:
+        if refused.code == "invitation_expired":
+            rate_limits.wrong(rate_limits.WRONG_LINK, request, now=timezone.now())
+        raise
+
+
+def told_to_wait(response: Response, refused: Refused) -> Response:
+    """The response with how long to wait, where that was refused which was tried too often."""
+    if "retry_after" in refused.more:
+        response["Retry-After"] = str(refused.more["retry_after"])
+    return response
+
+
+def keep_to_yourself(response: HttpResponseBase) -> HttpResponseBase:
+    """For pages whose address or content is a secret: not stored, not indexed, not told to the next site."""
+    response["Cache-Control"] = "no-store"
+    # Not "no-referrer": with it browsers send "Origin: null" with the form, which the CSRF check has to refuse.
+    response["Referrer-Policy"] = "same-origin"
+    response["X-Robots-Tag"] = "noindex"
+    return response

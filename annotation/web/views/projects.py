@@ -1,0 +1,153 @@
+"""A new project, a project's own page, and the guidelines that its annotators read."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotation.access import authorization
+from annotation.access.roles import Permission
+from annotation.background import uploads
+from annotation.models import Batch, Job, Project, Tally
+from annotation.queue import availability, entry_requirements
+from annotation.releases import restoration
+from annotation.web.board import facts
+from annotation.web.forms.projects import ProjectForm, RenameForm
+from annotation.web.views import board
+from annotation.web.views.figure_gallery import figure_gallery
+from annotation.web.views.pages import PageRequest, cut, kind_title, page, refusals_on
+from annotation.workflow import projects
+from annotation.workflow import task_types as workflow_task_types
+from tasks.contract import TaskType, task_types
+
+
+@page("GET", "POST")
+def project_new(request: PageRequest) -> HttpResponse:
+    """A new project, with the person who makes it as its first manager. It is empty, or restored from a release."""
+    authorization.require_may_make_projects(authorization.actor(request))
+    form = ProjectForm(request.POST or None, request.FILES or None, time_zone=request.user.time_zone)
+    if form.is_valid():
+        with refusals_on(form):
+            given = {**form.cleaned_data}
+            release = given.pop("release")
+            project = projects.create_project(manager=request.user, now=timezone.now(), **given)
+            if release:
+                return redirect("job", _restored(request, project, release).public_id)
+            words = gettext("“{name}” was created. Import its first examples.")
+            messages.success(request, words.format(name=project.name))
+            return redirect("import_new", project.slug)
+    context = {"form": form, "losses": [gettext(loss) for loss in restoration.LOSSES]}
+    return render(request, "setting_up/project_new.html", context)
+
+
+def _restored(request: PageRequest, project: Project, release: UploadedFile) -> Job:
+    """Keep the file, then start to restore it into the project."""
+    now = timezone.now()
+    upload = uploads.keep(project=project, file=release, by=request.user, now=now)
+    return restoration.start_restore(project=project, upload=upload, by=request.user, now=now)
+
+
+@page("GET")
+def project(request: PageRequest, slug: str) -> HttpResponse:
+    """The board of the project: what needs the person, what is blocked, how far the work is, and its flow."""
+    actor = authorization.actor(request)
+    project = authorization.project(actor, slug)
+    may = authorization.may(actor, project)
+    context: dict[str, Any] = {"project": project, "may": {permission.value for permission in may}}
+    if Permission.ANNOTATE in may:
+        context["desk"] = _desk(request, project)
+    if Permission.SEE_PROGRESS in may:
+        context |= _overview(request, project, may)
+    to_annotate = [row["batch"] for row in context.get("desk", ()) if row["left"] and not row["after"]]
+    context["annotates_first"] = to_annotate[0] if to_annotate and not context.get("is_urgent") else None
+    context["board_first"] = context["annotates_first"] is None
+    return render(request, "setting_up/project.html", context)
+
+
+def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures: the table of batches."""
+    actor = authorization.actor(request)
+    project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
+    return _table_of_batches(request, project, _board(request, project, authorization.may(actor, project)))
+
+
+def _board(request: PageRequest, project: Project, may: frozenset[Permission]) -> facts.Board:
+    return facts.read(person=request.user, rights={project.pk: may}, now=timezone.now())[project.pk]
+
+
+def _table_of_batches(request: PageRequest, project: Project, read: facts.Board) -> dict[str, Any]:
+    table = board.table(read, project)
+    return {"batches_table": table, **figure_gallery(request, "project", project.slug, [table])}
+
+
+def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
+    """The open batches with what is left in each for this person."""
+    opened = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
+    batches = list(opened.order_by("opened_at", "pk"))
+    left = availability.left_for(request.user, [batch.pk for batch in batches])
+    after = entry_requirements.qualifications_ahead(request.user, batches)
+    tallies = Tally.objects.filter(person=request.user, batch__in=batches)
+    submitted = dict(tallies.values_list("batch", "submitted"))
+    return [
+        {
+            "batch": batch,
+            "title": kind_title(batch),
+            "left": left[batch.pk],
+            "total": left[batch.pk] + submitted.get(batch.pk, 0),
+            "after": after.get(batch.pk, ""),
+        }
+        for batch in batches
+    ]
+
+
+def _overview(request: PageRequest, project: Project, may: frozenset[Permission]) -> dict[str, Any]:
+    read = _board(request, project, may)
+    picture = board.picture(read, project)
+    rows, action = board.rows(read, project), request.GET.get("ready", "")
+    ready = board.ready_for(read, action)
+    if ready:
+        rows = [row for row in rows if row["batch"].pk in ready]
+    used = {batch.task_type for batch in read.batches}
+    return (
+        board.context(read, project)
+        | _table_of_batches(request, project, read)
+        | {
+            "board": read.state,
+            "flow": picture,
+            "reading_bars": any(stage.decides and stage.state == "open" for stage in read.state.stages),
+            "batches": cut(request, rows),
+            "ready_for": action if ready else "",
+            "table": "table" in request.GET or "page" in request.GET or bool(picture["left_out"]),
+            "kinds": [
+                *(task for key, task in task_types().items() if key in used),
+                *(row.task() for row in workflow_task_types.newest(project).values()),
+            ],
+        }
+    )
+
+
+def kind_or_404(project: Project, key: str) -> TaskType:
+    """The task type that an address names: the newest version of one that the project defines, or an installed one."""
+    if key in task_types():
+        return task_types()[key]
+    own = workflow_task_types.task_in(project, key) if "\0" not in key else None
+    if own is None:
+        raise Http404(authorization.NOT_HERE)
+    return own
+
+
+@page("GET", "POST")
+def project_rename(request: PageRequest, slug: str) -> HttpResponse:
+    """Another name for the project, under the same address."""
+    project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
+    form = RenameForm(request.POST or None, project=project)
+    if form.is_valid():
+        with refusals_on(form):
+            projects.rename_project(project=project, by=request.user, now=timezone.now(), **form.cleaned_data)
+            messages.success(request, gettext("Saved. The short name in the URL is unchanged."))
+            return redirect("project", project.slug)
+    return render(request, "setting_up/rename.html", {"project": project, "form": form})

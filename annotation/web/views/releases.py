@@ -1,0 +1,350 @@
+"""Benchmarks out: the releases of a project, one release, its download."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+
+from annotation.access import authorization, visibility
+from annotation.access.roles import Permission
+from annotation.charts import list_tables, record_tables
+from annotation.charts.figure import Figure
+from annotation.explorer.links import explorer_url, url_of_batches
+from annotation.explorer.selection import MOST_VALUES
+from annotation.models import Assignment, Batch, Item, Job, Person, Project, Release
+from annotation.platform.public_ids import new_public_id
+from annotation.platform.refusals import Refused
+from annotation.releases import creation
+from annotation.releases.format_descriptions import DESCRIPTIONS, LOSSES
+from annotation.releases.former_wordings import note_of
+from annotation.releases.manifest import Manifest
+from annotation.releases.model_evaluation import runs
+from annotation.study_file import release_gaps
+from annotation.web.forms.releases import ReleaseForm
+from annotation.web.views.agreement_figures import statistics
+from annotation.web.views.figure_gallery import figure_gallery, part_of_list, pseudonyms
+from annotation.web.views.pages import PageRequest, cut, page, refusals_on, refusals_to
+from annotation.web.views.release_comparison import earlier_first
+from annotation.web.views.table_comparison import PART, Said, contrasted, for_scripts
+from annotation.workflow.adjudication import letters
+from tableqa.operations import from_list
+
+
+@page("GET", "POST")
+def releases(request: PageRequest, slug: str) -> HttpResponse:
+    """What went out of a project, what is being made, and the form for the next one."""
+    actor = authorization.actor(request)
+    needed = Permission.RELEASE if request.method == "POST" else Permission.SEE_PROGRESS
+    project = authorization.project(actor, slug, needed)
+    barred = _barred(actor.person, project)
+    simulated = Assignment.objects.filter(
+        batch__project=project, person__is_simulated=True, annotation__isnull=False
+    ).exists()
+    may_release = Permission.RELEASE in authorization.may(actor, project) and not barred
+    unchecked = release_gaps.unchecked(project)[0] if may_release else 0
+    form = ReleaseForm(
+        request.POST or None, defaults=project.release, simulated=simulated, unchecked=unchecked
+    )
+    if form.is_valid():
+        form.cleaned_data.pop("include_unchecked", None)  # it has to be ticked, and says nothing else
+        with refusals_on(form):
+            visibility.require_no_open_work(actor.person, project)
+            release = creation.start_release(
+                project=project,
+                by=actor.person,
+                now=timezone.now(),
+                request=request.POST.get("request", "")[:80],
+                **form.cleaned_data,
+            )
+            return redirect("job", release.job.public_id) if release.job else redirect("releases", slug)
+    gaps = release_gaps.missing_for(actor.person, project) if may_release else []
+    context = {
+        "project": project,
+        **_figures_of_releases(request, project),
+        "form": form,
+        "request_id": request.POST.get("request") or new_public_id(),
+        "barred": barred,
+        "may_release": may_release,
+        "missing": gaps,
+        "has_batches": all(gap.kind != "batches" for gap in gaps),
+        "summary": _summary(gaps, project, authorization.may(actor, project)),
+    }
+    return render(request, "releasing/releases.html", context)
+
+
+def figures_of_releases(request: PageRequest, slug: str) -> dict[str, Any]:
+    """The part of the context of the list of releases that holds its figures."""
+    return _figures_of_releases(
+        request, authorization.project(authorization.actor(request), slug, Permission.SEE_PROGRESS)
+    )
+
+
+def _figures_of_releases(request: PageRequest, project: Project) -> dict[str, Any]:
+    rows = Release.objects.filter(project=project).select_related("job", "made_by")
+    shown = cut(request, rows.order_by("-made_at", "-pk"))
+    called = pseudonyms(project)
+    lines = [
+        {
+            "name": release.name,
+            "state": _state(release),
+            "formats": release.formats,
+            "is_simulated": release.allow_simulated,
+            "created": release.made_at,
+            "created_by": called.get(release.made_by_id, gettext("an administrator"))
+            if release.made_by_id
+            else gettext("the command line"),
+        }
+        for release in shown
+    ]
+    table = record_tables.releases(lines, part_of_list(shown))
+    return {
+        "releases": shown,
+        "releases_table": table,
+        **figure_gallery(request, "releases", project.slug, [table]),
+    }
+
+
+def _state(release: Release) -> str:
+    if release.ready_at:
+        return gettext("ready")
+    failed = release.job is not None and release.job.state == Job.State.FAILED
+    return gettext("failed") if failed else gettext("in progress")
+
+
+FILLED = {
+    "adjudication": (Permission.ADJUDICATE, "project_adjudication"),
+    "questions": (Permission.SET_UP, "inquiries"),
+    "statement": (Permission.SET_UP, "statement"),
+}
+"""Where somebody with a permission fills a gap, by its kind."""
+
+
+def _summary(
+    gaps: Sequence[release_gaps.Missing], project: Project, may: Collection[Permission]
+) -> list[tuple[str, str]]:
+    """What a release would lack in a few lines, each with the address of the page where it is filled, or ""."""
+    lines = []
+    for gap in release_gaps.summary(gaps):
+        needed, name = FILLED.get(gap.kind, (None, ""))
+        words = f"{gap.about}: {gap.words}" if gap.about else gap.words
+        address = reverse(name, args=[project.slug]) if needed in may else _items_of(gap, project, may)
+        lines.append((words, address))
+    return lines
+
+
+def _items_of(gap: release_gaps.Missing, project: Project, may: Collection[Permission]) -> str:
+    """The address of the items that a gap is about; "" for more than a selection takes, or others than are counted."""
+    if gap.kind == "unchecked" and len(gap.items) <= MOST_VALUES:
+        return explorer_url(project, item=list(gap.items))
+    if gap.kind not in STATES_OF or len(gap.batches) > MOST_VALUES:
+        return ""
+    if len(set(gap.batches)) < len(gap.batches):
+        return ""  # two batches wait for the same items, which are counted twice
+    batches = Batch.objects.filter(public_id__in=gap.batches)
+    if Permission.SET_UP not in may and Item.objects.filter(batch__in=batches, is_gold=True).exists():
+        return ""
+    return url_of_batches(project, batches.order_by("pk"), state=STATES_OF[gap.kind])
+
+
+STATES_OF: Final[dict[str, list[str]]] = {
+    "responses": ["open"],
+    "adjudication": ["adjudication"],
+    "chain": ["open", "complete", "adjudication"],
+}
+"""The states of the items that a gap counts, by its kind."""
+
+
+def _barred(person: Person, project: Project) -> str:
+    """Why this person may neither make nor read a release now; empty where they may."""
+    return _refusal(visibility.require_no_open_work, person, project)
+
+
+def _refusal(check: Callable[[Person, Any], None], person: Person, about: Project | Release) -> str:
+    try:
+        check(person, about)
+    except Refused as refused:
+        return refused.detail
+    return ""
+
+
+@page("GET")
+def release(request: PageRequest, public_id: str) -> HttpResponse:
+    """The manifest of a release, readably: counts, agreement, licences, files."""
+    release = authorization.release(authorization.actor(request), public_id)
+    with refusals_to(request):
+        visibility.require_no_open_work(request.user, release.project)
+        if release.ready_at is None:
+            return (
+                redirect("job", release.job.public_id)
+                if release.job
+                else redirect("releases", release.project.slug)
+            )
+        may_evaluate = Permission.RELEASE in authorization.may(authorization.actor(request), release.project)
+        context = {
+            **_readable(request, release),
+            **_example(request, release),
+            "unchecked": release_gaps.unchecked_of(release),
+            "unfinished": release_gaps.unfinished_of(release),
+            "may_evaluate": may_evaluate,
+            "undownloadable": _refusal(visibility.require_nothing_to_judge, request.user, release),
+            "has_runs": may_evaluate and runs.finished(release).exists(),
+            "earlier": next((one for one in earlier_first(release) if one.pk < release.pk), None),
+        }
+        return render(request, "releasing/release.html", context)
+    return redirect("releases", release.project.slug)
+
+
+def figures_of(request: PageRequest, public_id: str) -> dict[str, Any]:
+    """The part of the page's context that holds its figures; nothing for those who may not read the release now."""
+    release = authorization.release(authorization.actor(request), public_id)
+    if release.ready_at is None or _barred(request.user, release.project):
+        return {}
+    return _readable(request, release)
+
+
+def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
+    manifest = Manifest.of(release.manifest)
+    formats = manifest.every_format
+    counts = manifest.counts
+    undecided = max(0, counts["items"] - counts["accepted"] - counts["excluded"])
+    return {
+        "release": release,
+        "project": release.project,
+        "manifest": manifest,
+        "counts": counts,
+        "undecided": counts.get("undecided_items", undecided),
+        "waiting": sum(one["reason"] == "undecided" for one in manifest.contradicted),
+        **_tables(request, release, [_format(name, manifest) for name in (*formats, "")]),
+    }
+
+
+def _format(name: str, manifest: Manifest) -> dict[str, Any]:
+    """The files of a format in a line; those of no format for "", with the manifest left out."""
+    sizes = [file["bytes"] for path, file in manifest.files.items() if manifest.format_of(path) == name]
+    about = gettext("Sources, responses, decisions and data statement, from which all else follows.")
+    if name:
+        about = " ".join(gettext(text) for text in (DESCRIPTIONS[name], LOSSES[name]) if text)
+    return {
+        "name": name or gettext("raw records"),
+        "about": about,
+        "files": len(sizes),
+        "bytes": sum(sizes),
+    }
+
+
+MOST_STATISTICS = 12
+"""Of more statistics than these the page shows one for each measure, and folds the others."""
+
+
+def _tables(request: PageRequest, release: Release, formats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of the page: formats, files, sources, batches, agreement."""
+    manifest = Manifest.of(release.manifest)
+    files = sorted(manifest.files.items())
+    lists = {
+        "formats_table": record_tables.files_by_format(formats),
+        "files_table": record_tables.files(files),
+        "sources_table": list_tables.released_sources(manifest.sources),
+        "batches_table": list_tables.released_batches(manifest.batches),
+    }
+    agreement = _agreement(release)
+    figures = [*lists.values(), *(each for each in agreement.values() if isinstance(each, Figure))]
+    gallery = figure_gallery(request, "release", release.public_id, figures)
+    return {**agreement, **lists, "formats": formats, "files": files, **gallery}
+
+
+def _agreement(release: Release) -> dict[str, Any]:
+    """Statistics with a value first; further ones, and those without a value, each in a table of their own."""
+    manifest = Manifest.of(release.manifest)
+    names = {batch["id"]: batch["name"] for batch in manifest.batches}
+    figures = [
+        {**_figure(figure), "batch_name": names[figure["batch"]]} for figure in manifest.agreement_in_words()
+    ]
+    defined = [figure for figure in figures if figure["value"] is not None]
+    first = defined if len(defined) <= MOST_STATISTICS else _leading(defined)
+    parts = {
+        "agreement": first,
+        "more_agreement": [figure for figure in defined if figure not in first],
+        "undefined": [figure for figure in figures if figure["value"] is None],
+    }
+    titles = {
+        "agreement": gettext("Statistics by batch"),
+        "more_agreement": gettext("Further statistics"),
+        "undefined": gettext("Undefined statistics"),
+    }
+    tables = {
+        name: statistics(part, batches=True, name=name.replace("_", "-"), title=titles[name])
+        for name, part in parts.items()
+        if part
+    }
+    return {
+        **dict.fromkeys(titles),
+        **tables,
+        "number_more": len(parts["more_agreement"]),
+        "number_undefined": len(parts["undefined"]),
+    }
+
+
+def _leading(figures: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """One statistic for each batch and measure: Krippendorff's alpha where there is one, else the first."""
+    leading: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for figure in figures:
+        key = figure["batch"], figure["measure"]
+        if key not in leading or _is_alpha(figure) > _is_alpha(leading[key]):
+            leading[key] = figure
+    return list(leading.values())
+
+
+def _is_alpha(figure: Mapping[str, Any]) -> bool:
+    return str(figure["statistic"]).startswith("krippendorff_alpha")
+
+
+def _example(request: PageRequest, release: Release) -> dict[str, Any]:
+    """One question of the release with the examples that were made of it, as changes of one table (?example= a number)."""
+    examples = cut(request, creation.changed_items(release), size=1, name="example")
+    if not examples.object_list:
+        return {"examples": None, "merged": None, "comparison": None}
+    [decision] = examples.object_list
+    outcomes = creation.changed_outcomes(release).filter(decision=decision).order_by("number")
+    changed = [
+        outcome.example for outcome in outcomes.select_related("example__stored_table") if outcome.example
+    ]
+    base = changed[0].stored_table.table()
+    variants = [
+        Said(letter, list(from_list(example.operations)))
+        for letter, example in zip(letters(len(changed)), changed, strict=True)
+        if example.stored_table_id == changed[0].stored_table_id
+    ]
+    original = decision.item.example
+    return {
+        "examples": examples,
+        "original": original,
+        "changed": list(zip(letters(len(changed)), changed, strict=True)),
+        "merged": contrasted(base, variants, whole=PART),
+        "comparison": for_scripts(base, variants, name=gettext_noop("Example {letter}")),
+    }
+
+
+def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
+    """A figure of a manifest, which has its sentences in English, with the messages of these sentences."""
+    return {**figure, "reason": note_of(figure["reason"]), "note": note_of(figure["note"])}
+
+
+@page("GET")
+def download(request: PageRequest, public_id: str) -> HttpResponseBase:
+    """The release as a zip archive, streamed from disk."""
+    release = authorization.release(authorization.actor(request), public_id)
+    if release.ready_at is None:
+        raise Http404(authorization.NOT_HERE)
+    try:
+        visibility.require_no_open_work(request.user, release.project)
+        visibility.require_nothing_to_judge(request.user, release)
+    except Refused as refused:
+        messages.error(request, refused.detail)
+        return redirect("releases", release.project.slug)
+    name = f"{release.project.slug}-{release.name}.zip".replace("/", "-")
+    return FileResponse(creation.archive(release).open("rb"), as_attachment=True, filename=name)

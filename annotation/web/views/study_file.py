@@ -1,0 +1,172 @@
+"""The study as a file: what the project looks like as one, and what another one would change."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext
+
+from annotation.access import authorization, visibility
+from annotation.access.roles import Permission
+from annotation.access.visibility import Fact
+from annotation.background import jobs, uploads
+from annotation.charts import image_files, list_tables
+from annotation.charts.figure import TEXTS, Figure, Subject, content_type
+from annotation.models import Batch, Project
+from annotation.study_file import apply, current_state, plan_text, project_export, release_gaps
+from annotation.study_file.plan import Plan
+from annotation.study_file.schema import Study, parse
+from annotation.study_file.yaml_file import StudyError
+from annotation.web.forms.study_file import StudyForm
+from annotation.web.views.figure_gallery import copies
+from annotation.web.views.pages import PageRequest, keep_to_yourself, page, public_link, refusals_on
+
+
+@page("GET", "POST")
+def study(request: PageRequest, slug: str) -> HttpResponse:
+    """The file of a project, and the plan of another one before it is applied."""
+    project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
+    if "download" in request.GET:
+        return _download(request, project)
+    involved = visibility.has_open_work(request.user, project)
+    form = StudyForm(request.POST or None, request.FILES or None)
+    context: dict[str, Any] = {"project": project, "form": form, "plan": None, "links": None}
+    if form.is_valid():
+        with refusals_on(form):
+            said = _read(form, project)
+            if said is not None and involved and any(one.gold for one in said.batches):
+                form.add_error(
+                    None,
+                    gettext(
+                        "You annotate in an open batch here. Leave gold items out, or ask another manager to "
+                        "export them."
+                    ),
+                )
+            elif said is not None:
+                done = _act(request, project, said, form.cleaned_data["text"], context)
+                if done is not None:
+                    return done
+    under_way = jobs.under_way(project=project, kind="study")
+    here = current_state.of_project(project, now=timezone.now(), derived=False, left=False)
+    sees_gold = _sees_gold(request, project)
+    text = project_export.written(here, gold=sees_gold)
+    form.initial = {"text": text}
+    context |= {
+        "text": text,
+        "notes": here.notes,
+        "sees_gold": sees_gold,
+        # Counts every item of the project: only for those who ask.
+        "asked": "missing" in request.GET,
+        "missing": release_gaps.missing_for(request.user, project) if "missing" in request.GET else [],
+        "under_way": list(under_way.order_by("-pk")[:5]),
+    }
+    return keep_to_yourself(render(request, "studying/study.html", context))  # type: ignore[return-value]
+
+
+def _download(request: PageRequest, project: Project) -> HttpResponse:
+    here = current_state.of_project(project, now=timezone.now(), derived=False, left=False)
+    text = project_export.written(here, gold=_sees_gold(request, project))
+    name = f'attachment; filename="{project.slug}-study.yaml"'
+    return HttpResponse(
+        text, content_type="application/yaml; charset=utf-8", headers={"Content-Disposition": name}
+    )
+
+
+def _costs(plan: Plan) -> Figure | None:
+    return list_tables.plan_costs([project_export.cost_as_json(cost) for cost in plan.costs])
+
+
+def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
+    """The costs as a file, in English as every file of a figure; None where there are none."""
+    with translation.override(settings.LANGUAGE_CODE):
+        table = _costs(plan)
+        if table is None:
+            return None
+        subject = Subject(f"Project {project.name}", f"{project.slug}-study")
+        content = image_files.content(replace(table, subject=subject), format)
+    name = f'attachment; filename="{project.slug}-study-{table.name}.{format}"'
+    return HttpResponse(content, content_type=content_type(format), headers={"Content-Disposition": name})
+
+
+def _kept(request: PageRequest, project: Project) -> set[str]:
+    """The names of the batches whose counts are kept from the reader."""
+    batches = list(Batch.objects.filter(project=project))
+    kept = visibility.hidden(request.user, batches, Fact.COUNTS)
+    return {batch.name for batch in batches if batch.pk in kept}
+
+
+def _sees_gold(request: PageRequest, project: Project) -> bool:
+    """Whether the person works, or will, in no batch of the project: else they learn of no gold."""
+    return not visibility.hidden(request.user, Batch.objects.filter(project=project), Fact.GOLD)
+
+
+def _read(form: StudyForm, project: Project) -> Study | None:
+    """The study of the form; its faults stand on the form."""
+    try:
+        said = parse(form.cleaned_data["text"])
+    except StudyError as error:
+        for fault in error.faults:
+            form.add_error(
+                None,
+                gettext("Line {line}, {where}: {message}").format(
+                    line=fault.line, where=fault.where, message=fault.message
+                )
+                if fault.where
+                else str(fault),
+            )
+        return None
+    if said.slug != project.slug:
+        form.add_error(
+            None,
+            gettext(
+                "This file is for the project {slug!r}. To use it here, change project.slug to {slug_2!r}."
+            ).format(slug=said.slug, slug_2=project.slug),
+        )
+        return None
+    return said
+
+
+def _act(
+    request: PageRequest, project: Project, said: Study, text: str, context: dict[str, Any]
+) -> HttpResponse | None:
+    """Show the plan, apply the file in the background, or make the links of people; a page to go to, if there is one."""
+    now, act = timezone.now(), request.POST.get("act", "plan")
+    plan = apply.planned(said, project, now=now)
+    if act == "apply" and any(one.verb != "invite" for one in plan.does) and not plan.cannot:
+        file = SimpleUploadedFile("study.yaml", text.encode())
+        upload = uploads.keep(project=project, file=file, by=request.user, now=now)
+        return redirect("job", apply.start(upload=upload, by=request.user, now=now).public_id)
+    if act == "links" and not plan.cannot:
+        made = apply.make_links(said, project=project, by=request.user, now=now)
+        context["links"] = [
+            {"name": link.name, "address": public_link(request, reverse("join", args=[link.token]))}
+            for link in made
+        ]
+        plan = apply.planned(said, project, now=now)
+    kept = _kept(request, project)
+    plan = replace(plan, costs=tuple(cost for cost in plan.costs if cost.batch not in kept))
+    if plan.costs and (format := request.POST.get("costs", "")) in TEXTS:
+        return _file(plan, project, format)
+    table = _costs(plan)
+    context |= {
+        "plan": plan,
+        "cost_rows": list(plan_text.cost_rows(plan)),
+        "costs_table": table,
+        "copies": copies(table) if table is not None else (),
+        "uncounted": sorted(kept & {one.name for one in said.batches}),
+        "no_counts": visibility.why_no_counts(),
+        "effects": {} if plan.cannot else apply.effects(plan, project, uncounted=kept),
+        "planned_text": text,
+        "applicable": any(one.verb != "invite" for one in plan.does) and not plan.cannot,
+        "invites": [one for one in plan.does if one.verb == "invite"] if not plan.cannot else [],
+    }
+    context["changes"] = [
+        (one, context["effects"].get(one.name, []) if (one.section, one.verb) == ("batch", "change") else [])
+        for one in plan.changes
+    ]
+    return None

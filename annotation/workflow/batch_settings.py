@@ -1,0 +1,299 @@
+"""Changing a batch that is open: what can be changed, what that does to items that people have worked on, and doing it.
+
+    wanted = {"overlap": 3, "caps": {"items_per_day": 60}}
+    effects(batch, wanted)                # sentences with counts, before anything is done
+    change(batch=batch, wanted=wanted, by=manager, now=now)
+
+What is decided stays decided, whatever is changed. Settings of the
+kind, sample and seed are frozen: other ones mean another batch.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop, ngettext
+
+from annotation.access import audit_log, visibility
+from annotation.models import Adjudication, Assignment, Batch, Decision, Item, Person, Tally
+from annotation.models.batch_options import ANY_TIME, TERMS, UNTIL_DECIDED, changeable, check_change
+from annotation.platform.refusals import refuse
+from annotation.queue import allocation, lineage
+from annotation.queue.slots import due_at, lock_items, set_overlap, undecided, waiting_below
+from annotation.queue.withdrawal import UNDO_WINDOW
+from annotation.workflow import adjudication
+from tableqa.core.canonical_json import digest
+
+
+def differences(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) -> dict[str, Any]:
+    """What of `wanted` is not so yet, checked. Raises Refused: invalid_request; still_involved for what tells somebody from
+    whom the counts of the batch are kept (not `counted`) whether anything is decided.
+    """
+    if unknown := sorted(wanted.keys() - changeable().keys()):
+        refuse(
+            "invalid_request",
+            "{unknown} cannot be changed after a batch is opened. Create another batch.",
+            unknown=unknown[0],
+        )
+    checked = check_change(batch, wanted)
+    found = {name: value for name, value in checked.items() if getattr(batch, name) != value}
+    fixed = [name for name in found if TERMS[name].changeable == UNTIL_DECIDED]
+    if fixed and not counted:
+        refuse("still_involved", visibility.why_no_counts())
+    if fixed and _is_being_decided(batch):
+        refuse(
+            "invalid_request",
+            "Items of this batch are already being decided, so this cannot be changed: {label}. "
+            "Create another batch.",
+            label=gettext(TERMS[fixed[0]].label),
+        )
+    return found
+
+
+def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) -> list[str]:
+    """What the change does to items and people, in sentences with counts. Raises what `differences` raises.
+
+    Without `counted` there is no number in it: for somebody from whom the counts of the batch are kept.
+    """
+    found = differences(batch, wanted, counted=counted)
+    if not found:
+        return []
+    if not counted:
+        unchanged = gettext("Decided items and submitted responses stay unchanged.")
+        general = [TERMS[name].effect_in_words() for name in found]
+        return list(dict.fromkeys([unchanged, *general, visibility.why_no_counts()]))
+    sentences = _effects_on_decided(batch, found)
+    people = {"people": Tally.objects.filter(batch=batch).count()}
+    for name, value in found.items():
+        sentences.append(TERMS[name].effect_in_words(people))
+        sentences += EFFECTS.get(name, Effect()).count(batch, value)
+    return list(dict.fromkeys(sentences))
+
+
+def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime) -> dict[str, Any]:
+    """Change the batch. Returns what was changed. Raises Refused: batch_closed, invalid_request."""
+    with transaction.atomic():
+        if any(EFFECTS[name].locks_items for name in wanted.keys() & EFFECTS):
+            lock_items([batch.pk])
+        batch.refresh_from_db()
+        found = differences(batch, wanted, counted=visibility.sees_counts(by, batch))
+        before = {name: getattr(batch, name) for name in found}
+        effects = {name: EFFECTS.get(name, Effect()) for name in found}
+        for name, effect in effects.items():
+            effect.apply(batch, found[name], by, now)
+        plain = {name: value for name, value in found.items() if not effects[name].writes_column}
+        rows = Batch.objects.filter(pk=batch.pk)
+        if not found or any(TERMS[name].changeable != ANY_TIME for name in found):
+            rows = rows.filter(closed_at__isnull=True)
+        if not rows.update(**plain or {"overlap": F("overlap")}):
+            refuse("batch_closed", "The batch {name} is closed and cannot be changed.", name=batch.name)
+        batch.refresh_from_db()
+        for name, effect in effects.items():
+            effect.follow_up(batch, now)
+            if not effect.logs:
+                was, becomes = before[name], found[name]
+                detail = audit_log.changed(name, was, becomes)
+                short = [_in_short(name, value) for value in (was, becomes)]
+                audit_log.log(batch, *short, by=by, now=now, detail=detail)
+    return found
+
+
+# -- underneath -------------------------------------------------------------------------------------
+
+
+def _is_being_decided(batch: Batch) -> bool:
+    decided = Decision.objects.filter(item__batch=batch).exists()
+    return decided or Adjudication.objects.filter(item__batch=batch).exists()
+
+
+def _effects_on_decided(batch: Batch, found: Mapping[str, Any]) -> list[str]:
+    """What happens to items that are decided or wait for an adjudicator."""
+    decided = Decision.objects.filter(item__batch=batch).count()
+    said = [gettext("{items} decided: no change.").format(items=items_are(decided))]
+    waiting = Adjudication.objects.filter(item__batch=batch).count()
+    if found.get("overlap", 0) > batch.overlap and (
+        reopened := waiting_below(batch, found["overlap"]).count()
+    ):
+        waiting -= reopened
+        said.append(
+            gettext("{items} in adjudication: reopened for more people.").format(items=items_are(reopened))
+        )
+    if waiting and "resolve" not in found:
+        said.append(gettext("{items} in adjudication: no change.").format(items=items_are(waiting)))
+    return said
+
+
+def _count_slots(batch: Batch, overlap: int) -> list[str]:
+    items = undecided(batch)
+    if overlap > batch.overlap:
+        complete = _complete_items(batch).count()
+        said = [
+            ngettext(
+                "{items} undecided: {value} more slot for each.",
+                "{items} undecided: {value} more slots for each.",
+                overlap - batch.overlap,
+            ).format(items=items_are(items.count()), value=overlap - batch.overlap)
+        ]
+        if complete:
+            said.append(
+                gettext("Complete items now: {complete}. They need more responses again.").format(
+                    complete=number_format(complete, force_grouping=True)
+                )
+            )
+        return said
+    held = Assignment.objects.filter(item_id=OuterRef("pk"), state=Assignment.State.LEASED)
+    done = items.filter(~Exists(held), submitted_count__gte=overlap, places_count__gt=F("submitted_count"))
+    beyond = items.filter(submitted_count__gt=overlap).count()
+    said = [
+        gettext("{items} undecided: free slots beyond {overlap} are removed.").format(
+            items=items_are(items.count()), overlap=overlap
+        )
+    ]
+    if number := done.count():
+        said.append(
+            gettext("Complete items after this change: {number}. They will be resolved.").format(
+                number=number_format(number, force_grouping=True)
+            )
+        )
+    if beyond:
+        said.append(
+            gettext("Items with more responses: {beyond}. All responses are kept and count.").format(
+                beyond=number_format(beyond, force_grouping=True)
+            )
+        )
+    return said
+
+
+def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
+    said = []
+    if complete := _complete_items(batch).count():
+        said.append(
+            gettext("{items} complete and undecided: the new rule applies.").format(items=items_are(complete))
+        )
+    foreseen = {name: number for name, number in adjudication.foreseen(batch, rule).items() if number}
+    if foreseen:
+        what = ", ".join(f"{number} {gettext(FORESEEN[name])}" for name, number in foreseen.items())
+        said.append(
+            gettext("Items in adjudication are resolved again. Of the first {number}: {what}.").format(
+                number=sum(foreseen.values()), what=what
+            )
+        )
+    return said
+
+
+FORESEEN = {
+    "accepted": gettext_noop("accepted"),
+    "one_more": gettext_noop("need one more person"),
+    "adjudication": gettext_noop("stay in adjudication"),
+}
+
+
+def _count_limited(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
+    said = []
+    if (most := caps.get("items")) is not None:
+        there = Tally.objects.filter(batch=batch, submitted__gte=most).count()
+        who = gettext("1 person has") if there == 1 else gettext("{there} people have").format(there=there)
+        said.append(
+            ngettext(
+                "{who} already submitted {most} item or more and will get no more.",
+                "{who} already submitted {most} items or more and will get no more.",
+                most,
+            ).format(who=who, most=most)
+        )
+    if not caps:
+        said.append(gettext("This batch no longer limits work per person. Project limits still apply."))
+    return said
+
+
+def _count_paid(batch: Batch, pay: Mapping[str, Any]) -> list[str]:
+    if not (batch.pay or batch.project.pay):
+        return []
+    done = Assignment.objects.filter(batch=batch).submitted().count()
+    return [
+        ngettext(
+            "{done} response keeps its earlier rate.", "{done} responses keep their earlier rate.", done
+        ).format(done=number_format(done, force_grouping=True))
+    ]
+
+
+def _left_out(batch: Batch, required: Batch | None) -> list[str]:
+    return [] if required is None else [gettext("Items of the qualification are left out of this batch.")]
+
+
+def _count_final(batch: Batch, at_close: bool) -> list[str]:
+    if at_close:
+        return [gettext("People can change their responses until the batch closes.")]
+    complete = number_format(_complete_items(batch).count(), force_grouping=True)
+    return [gettext("Complete now: {complete}. Their responses become final.").format(complete=complete)]
+
+
+def _change_overlap(batch: Batch, overlap: int, by: Person, now: datetime) -> None:
+    more = overlap > batch.overlap
+    if more:
+        adjudication.reopen_waiting(batch=batch, overlap=overlap, by=by, now=now)
+    set_overlap(batch=batch, overlap=overlap, now=now)
+    if more and batch.strategy == "split" and batch.opened_at is not None:
+        allocation.hand_out(batch=batch, by=by, now=now)
+
+
+def _change_rule(batch: Batch, rule: Mapping[str, Any], by: Person, now: datetime) -> None:
+    adjudication.change_rule(batch=batch, rule=rule, by=by, now=now)
+
+
+def _leave_out(batch: Batch, required: Batch | None, by: Person, now: datetime) -> None:
+    if required is not None:
+        lineage.leave_out(batch=batch, required=required)
+
+
+def _renew_due(batch: Batch, now: datetime) -> None:
+    _complete_items(batch).update(due_at=due_at(batch, now + UNDO_WINDOW))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change of one term does to this batch, beside the general effect of the term.
+
+    count          sentences with counts, before anything is done
+    apply          changes of other tables, before the column is written
+    follow_up      changes of other tables, afterwards
+    writes_column  `apply` writes the column itself; `logs`: and the log
+    locks_items    `apply` or `follow_up` changes items
+    """
+
+    count: Callable[[Batch, Any], list[str]] = lambda batch, value: []
+    apply: Callable[[Batch, Any, Person, datetime], None] = lambda batch, value, by, now: None
+    follow_up: Callable[[Batch, datetime], None] = lambda batch, now: None
+    writes_column: bool = False
+    logs: bool = False
+    locks_items: bool = False
+
+
+EFFECTS: Final[dict[str, Effect]] = {
+    "overlap": Effect(_count_slots, _change_overlap, writes_column=True, locks_items=True),
+    "caps": Effect(_count_limited),
+    "decide_at_close": Effect(_count_final, follow_up=_renew_due, locks_items=True),
+    "resolve": Effect(_count_resolved, _change_rule, writes_column=True, logs=True),
+    "requires": Effect(_left_out, _leave_out, locks_items=True),
+    "pay": Effect(_count_paid),
+}
+
+
+def _in_short(name: str, value: Any) -> str:
+    """A value as the log has room for it: what is longer than its 20 characters by the beginning of its digest."""
+    plain = f"{name} {getattr(value, 'pk', value)}"
+    return plain if len(plain) <= 20 else f"{name[:11]} {digest(value)[:8]}"
+
+
+def _complete_items(batch: Batch) -> QuerySet[Item]:
+    """Items with all their responses that nobody has decided and no adjudicator waits for."""
+    return undecided(batch).filter(places_count__gt=0, submitted_count__gte=F("places_count"))
+
+
+def items_are(number: int) -> str:
+    """How many items, and the verb of a sentence about them."""
+    said = ngettext("{number} item is", "{number} items are", number)
+    return said.format(number=number_format(number, force_grouping=True))

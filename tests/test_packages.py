@@ -1,0 +1,32 @@
+"""The layout of the platform: few packages, and one name for each subject."""
+
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = {"urls", "base"}
+"""Names that Django gives."""
+
+
+def modules(top: str) -> list[Path]:
+    return [
+        path
+        for path in (ROOT / top).rglob("*.py")
+        if path.stem != "__init__" and not {"migrations", "commands", "tests"} & set(path.parts)
+    ]
+
+
+def test_annotation_has_at_most_22_entries() -> None:
+    entries = {path.relative_to(ROOT / "annotation").parts[0] for path in (ROOT / "annotation").rglob("*.*")}
+    assert len(entries - {"__pycache__"}) <= 22
+
+
+def test_no_module_repeats_the_name_of_its_package() -> None:
+    assert [path for path in modules("annotation") if path.stem == path.parent.name] == []
+
+
+def test_no_name_has_more_than_two_meanings() -> None:
+    """A subject has one name in views, forms, API, its tables or options, and its own package."""
+    subjects = {"views", "forms", "api", "models", "batch_options", "templatetags"}
+    counted = Counter(path.stem for path in modules("annotation") if path.parent.name not in subjects)
+    assert {name for name, number in counted.items() if number > 2} - SHARED == set()
