@@ -1,0 +1,65 @@
+"""The check of names in code counts each once a function, and lets none be added."""
+
+from textwrap import dedent
+
+import pytest
+
+from tests.identifiers import Use, problems, uses_in
+
+AVOIDED = {"found": "matches", "given": "values"}
+
+
+def names(text: str) -> list[tuple[str, str, bool]]:
+    return [
+        (use.function, use.name, use.is_public_parameter)
+        for use in uses_in(dedent(text), "module.py", AVOIDED)
+    ]
+
+
+def test_a_name_counts_once_in_each_function_that_assigns_it() -> None:
+    text = """
+        def outer():
+            found = 1
+            found = 2
+            def inner():
+                for found in ():
+                    pass
+    """
+    assert names(text) == [("outer", "found", False), ("inner", "found", False)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if (found := 1): pass",
+        "with open('x') as found: pass",
+        "[found for found in ()]",
+        "sorted((), key=lambda found: 1)",
+        "a, *found = ()",
+        "try: pass\n    except ValueError as found: pass",
+        "match 1:\n        case found: pass",
+    ],
+)
+def test_every_way_to_bind_a_name_counts(line: str) -> None:
+    assert names(f"def search():\n    {line}\n") == [("search", "found", False)]
+
+
+def test_parameters_of_public_functions_are_told_apart() -> None:
+    text = """
+        def search(given): ...
+        def _search(*given): ...
+        def read():
+            return found, given.found, search(given=1)
+    """
+    assert names(text) == [("search", "given", True), ("_search", "given", False)]
+
+
+def test_a_new_name_fails_and_a_removed_one_leaves_the_record() -> None:
+    use = Use("a.py", 3, "search", "found", False)
+    assert list(problems([use], {"a.py": 1}, AVOIDED)) == []
+    new = list(problems([use, use], {"a.py": 1}, AVOIDED))
+    assert new[0].startswith("a.py: 2 names")
+    assert new[1] == "  line 3, search: 'found' -> matches"
+    assert list(problems([use], {"a.py": 2}, AVOIDED)) == [
+        "a.py: fewer names than recorded. Run .venv/bin/python -m tests.identifiers --record"
+    ]
