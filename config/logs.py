@@ -64,10 +64,10 @@ def where(error: BaseException) -> list[str]:
     seen: BaseException | None = error
     while seen is not None:
         frames = traceback.extract_tb(seen.__traceback__)
-        said = scrubbed(str(seen))
+        message = scrubbed(str(seen))
         lines = [
             *(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames),
-            f"{type(seen).__module__}.{type(seen).__qualname__}: {said}",
+            f"{type(seen).__module__}.{type(seen).__qualname__}: {message}",
             *lines,
         ]
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
@@ -89,10 +89,10 @@ class Line(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record, scrubbed; a traceback follows on lines of its own."""
-        said = scrubbed(super().format(record))
-        found = request_id.get()
-        head, newline, rest = said.partition("\n")
-        return f"{head} [{found}]{newline}{rest}" if found else said
+        text = scrubbed(super().format(record))
+        current_id = request_id.get()
+        head, newline, rest = text.partition("\n")
+        return f"{head} [{current_id}]{newline}{rest}" if current_id else text
 
 
 class Json(logging.Formatter):
@@ -103,16 +103,16 @@ class Json(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record, scrubbed."""
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
             "message": scrubbed(record.getMessage()),
         }
-        if found := request_id.get():
-            said["request"] = found
-        said |= getattr(record, "said", {})
+        if current_id := request_id.get():
+            fields["request"] = current_id
+        fields |= getattr(record, "said", {})
         if record.exc_info and record.exc_info[1] is not None:
             *calls, words = where(record.exc_info[1])
-            said |= {"error": words, "at": calls}
-        return json.dumps(said, ensure_ascii=False, default=str)
+            fields |= {"error": words, "at": calls}
+        return json.dumps(fields, ensure_ascii=False, default=str)

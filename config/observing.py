@@ -30,9 +30,9 @@ class Observed:
             prometheus.listen()
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get("X-Request-ID", "") if settings.TRUST_PROXY else ""
-        known = given if GIVEN.fullmatch(given) else token_hex(8)
-        mark = request_id.set(known)
+        header_id = request.headers.get("X-Request-ID", "") if settings.TRUST_PROXY else ""
+        current_id = header_id if GIVEN.fullmatch(header_id) else token_hex(8)
+        mark = request_id.set(current_id)
         began = time.perf_counter()
         try:
             response = self.get_response(request)
@@ -40,7 +40,7 @@ class Observed:
                 _note(request, response, time.perf_counter() - began)
         finally:
             request_id.reset(mark)
-        response.headers["X-Request-ID"] = known
+        response.headers["X-Request-ID"] = current_id
         return response
 
 
@@ -50,13 +50,13 @@ def _note(request: HttpRequest, response: HttpResponseBase, seconds: float) -> N
     if settings.METRICS_TOKEN:
         prometheus.count_request(view, method, response.status_code, seconds)
     if settings.LOG_REQUESTS:
-        said = {
+        fields = {
             "view": view,
             "method": method,
             "status": response.status_code,
             "ms": round(seconds * 1000, 1),
         }
-        log.info("%s %s %s %.1f ms", method, view, response.status_code, said["ms"], extra={"said": said})
+        log.info("%s %s %s %.1f ms", method, view, response.status_code, fields["ms"], extra={"said": fields})
 
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}

@@ -30,9 +30,9 @@ class LargestRequest:
         return self._refusal(request, size, limit)
 
     def _refusal(self, request: HttpRequest, size: int, limit: int) -> HttpResponseBase:
-        left = DRAINED
-        while left > 0 and (piece := request.read(min(left, MEGABYTE))):
-            left -= len(piece)
+        remaining = DRAINED
+        while remaining > 0 and (piece := request.read(min(remaining, MEGABYTE))):
+            remaining -= len(piece)
         detail = (
             f"This request has {size / MEGABYTE:.1f} MB; the maximum is {limit / MEGABYTE:.1f} MB. "
             "Nothing was stored."

@@ -66,11 +66,11 @@ def plan(lengths: Sequence[int], budget: int, settings: Settings | None = None) 
     """The batches, as places in `lengths`, in which everything is computed fastest: sorted by length."""
     settings = settings or Settings()
     batches: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lambda place: lengths[place]):
-        if batches and fits([lengths[one] for one in batches[-1]], lengths[place], budget, settings):
-            batches[-1].append(place)
+    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
+        if batches and fits([lengths[member] for member in batches[-1]], lengths[index], budget, settings):
+            batches[-1].append(index)
         else:
-            batches.append([place])
+            batches.append([index])
     return batches
 
 
@@ -80,18 +80,18 @@ def predict_all(
     """An answer or an error for each request, in their order; computed here and now, in batches."""
     answers: dict[int, Prediction | ProtocolError] = {}
     lengths: dict[int, int] = {}
-    for place, request in enumerate(requests):
+    for index, request in enumerate(requests):
         try:
-            lengths[place] = model.tokens(request)
+            lengths[index] = model.tokens(request)
         except ProtocolError as error:
-            answers[place] = error
-    places = list(lengths)
-    for batch in plan([lengths[place] for place in places], model.budget, settings):
-        chosen = [places[one] for one in batch]
+            answers[index] = error
+    indices = list(lengths)
+    for batch in plan([lengths[index] for index in indices], model.budget, settings):
+        chosen = [indices[position] for position in batch]
         answers |= dict(
-            zip(chosen, compute(model, [requests[place] for place in chosen], never), strict=True)
+            zip(chosen, compute(model, [requests[index] for index in chosen], never), strict=True)
         )
-    return [answers[place] for place in range(len(requests))]
+    return [answers[index] for index in range(len(requests))]
 
 
 def compute(model: Model, requests: Sequence[PredictRequest], stop: Stop) -> list[Prediction | ProtocolError]:
@@ -105,8 +105,8 @@ def compute(model: Model, requests: Sequence[PredictRequest], stop: Stop) -> lis
         if len(requests) > 1:
             log.warning("a batch of %d failed (%s); one by one", len(requests), type(error).__name__)
             return [
-                compute(model, [request], lambda _, place=place: stop(place))[0]  # type: ignore[misc]
-                for place, request in enumerate(requests)
+                compute(model, [request], lambda _, index=index: stop(index))[0]  # type: ignore[misc]
+                for index, request in enumerate(requests)
             ]
         log.exception("a request failed")
         return [refused("cannot_answer", f"The model failed on this request ({type(error).__name__}).")]
@@ -246,7 +246,9 @@ class Batcher:
         message = "A newer request of this slot has arrived."
         if other.seq > waiter.seq:
             raise refused("superseded", message, usage=self._cost(None, waiter))
-        work = next((one for one in (*self._queue, *self._running) if other in one.waiters), None)
+        work = next(
+            (candidate for candidate in (*self._queue, *self._running) if other in candidate.waiters), None
+        )
         other.future.set_exception(refused("superseded", message, usage=self._cost(work, other)))
         if work is not None:
             work.waiters.discard(other)  # now, not when its task next runs: the queue is counted in a moment
@@ -288,9 +290,9 @@ class Batcher:
             waiter.future.exception()  # looked at, so that asyncio does not report it as lost
 
     def _purge(self) -> None:
-        kept = [work for work in self._queue if not work.unwanted]
-        self.counts["dropped"] += len(self._queue) - len(kept)
-        self._queue = kept
+        remaining_work = [work for work in self._queue if not work.unwanted]
+        self.counts["dropped"] += len(self._queue) - len(remaining_work)
+        self._queue = remaining_work
 
     def _patience(self) -> float:
         """Seconds until the queue will have moved, by what computing has taken so far."""
@@ -304,7 +306,7 @@ class Batcher:
             if not isinstance(error, ProtocolError):
                 log.exception("a request could not be read")
                 error = refused("cannot_answer", "The model could not read this request.")
-            self._queue = [one for one in self._queue if one is not work]
+            self._queue = [queued_work for queued_work in self._queue if queued_work is not work]
             self._fail(work, error)
         self._wake.set()
 
@@ -330,7 +332,7 @@ class Batcher:
                 compute,
                 self.model,
                 [work.request for work in batch],
-                lambda place, batch=batch: batch[place].unwanted,
+                lambda index, batch=batch: batch[index].unwanted,
             )
             self._running = []
             for work, answer in zip(batch, answers, strict=True):
@@ -345,10 +347,10 @@ class Batcher:
         first = min(ready, key=lambda work: work.since)
         chosen: list[_Work] = []
         for work in sorted(ready, key=lambda work: (abs(_length(work) - _length(first)), work.since)):
-            if fits([_length(one) for one in chosen], _length(work), self.model.budget, self.settings):
+            if fits([_length(member) for member in chosen], _length(work), self.model.budget, self.settings):
                 chosen.append(work)
-        taken = set(map(id, chosen))
-        self._queue = [work for work in self._queue if id(work) not in taken]
+        chosen_ids = set(map(id, chosen))
+        self._queue = [work for work in self._queue if id(work) not in chosen_ids]
         return sorted(chosen, key=_length)
 
     def _finish(self, work: _Work, answer: Prediction | ProtocolError) -> None:
@@ -400,8 +402,8 @@ class Histogram:
         """Count one more."""
         self.count += 1
         self.sum += seconds
-        for place, bound in enumerate(self.BOUNDS):
-            self.buckets[place] += seconds <= bound
+        for index, bound in enumerate(self.BOUNDS):
+            self.buckets[index] += seconds <= bound
 
 
 def _length(work: _Work) -> int:

@@ -33,13 +33,13 @@ def bertscore(model: str = MODEL, layers: int | None = None) -> Scorer:
 
     def scores(answers: Sequence[RatedAnswer]) -> list[float | None]:
         # An empty text has no vector, and the package fails on it.
-        places = [i for i, one in enumerate(answers) if one.text.strip() and one.reference.strip()]
-        found: list[float | None] = [None] * len(answers)
+        places = [i for i, answer in enumerate(answers) if answer.text.strip() and answer.reference.strip()]
+        results: list[float | None] = [None] * len(answers)
         if places:
             texts = [answers[i].text for i in places], [answers[i].reference for i in places]
             for i, score in zip(places, ready.score(*texts)[2].tolist(), strict=True):
-                found[i] = float(score)
-        return found
+                results[i] = float(score)
+        return results
 
     layer = ready.num_layers
     what = f"bert-score {version('bert-score')}: F1 of {model}, layer {layer}, no idf, not rescaled"

@@ -190,8 +190,8 @@ class ChatModel:
             while len(completions) < samples:
                 if seed is not None and "seed" in body:  # the same seed would give the same answer
                     body["seed"] = seed + len(completions)
-                left = samples - len(completions)
-                completions += self._told(client, body, schema, left)[:left]
+                remaining = samples - len(completions)
+                completions += self._told(client, body, schema, remaining)[:remaining]
         return completions
 
     def _told(
@@ -311,8 +311,10 @@ class ChatModel:
 def chat_model(predictors: Mapping[str, Mapping[str, Any]], name: str) -> ChatModel:
     """The chat model of that name. Raises LookupError naming the ones there are."""
     if name not in predictors:
-        known = ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/reference/settings.md)"
-        raise LookupError(f"There is no predictor {name!r}. Available: {known}.")
+        available_names = (
+            ", ".join(sorted(predictors)) or "none (set PREDICTORS, see docs/reference/settings.md)"
+        )
+        raise LookupError(f"There is no predictor {name!r}. Available: {available_names}.")
     entry = predictors[name]
     if entry["protocol"] != "chat":
         raise LookupError(f"The predictor {name!r} is not a chat model.")
@@ -358,8 +360,10 @@ def _true_status(answer: _Answer) -> int:
     return code if isinstance(code, int) and 400 <= code < 600 else answer.status
 
 
-def _patience(said: str, attempt: int) -> float:
-    return min(float(said) if said.isascii() and said.isdigit() else 2.0**attempt, LONGEST_WAIT)
+def _patience(retry_after: str, attempt: int) -> float:
+    return min(
+        float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 2.0**attempt, LONGEST_WAIT
+    )
 
 
 def _structured(form: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -462,7 +466,9 @@ def _used(answer: _Answer, prompt: int, most: int, sent: Mapping[str, Any]) -> C
         choices = _choices(reply)
     except (LookupError, TypeError, AttributeError):
         choices = []
-    texts = "".join(choice.content or "" for choice in choices) + "".join(one.thinking for one in choices)
+    texts = "".join(choice.content or "" for choice in choices) + "".join(
+        reply_choice.thinking for reply_choice in choices
+    )
     unread = [error.kind for choice in choices if (error := _completion(choice, "", 0).unread)]
     state = unread[0] if unread else "answered" if choices else "unreadable"
     # What was cut off had its limit, whether or not the thinking before it is shown.
@@ -509,8 +515,8 @@ def _completions(answer: _Answer, address: str, most_tokens: int | None) -> list
     except (LookupError, TypeError, AttributeError):
         # Some endpoints report a refusal with status 200. A page is of something else at this address.
         kind: Kind = "unreadable" if isinstance(answer.json, dict) or not answer.text.strip() else "away"
-        shown = answer.text.strip()[:300] or "nothing"
-        raise ChatError(f"{address} did not send a chat completion: {shown}", kind) from None
+        excerpt = answer.text.strip()[:300] or "nothing"
+        raise ChatError(f"{address} did not send a chat completion: {excerpt}", kind) from None
     if not choices:
         raise ChatError(f"{address} sent no text.", "unreadable")
     return [_completion(choice, address, most_tokens) for choice in choices]

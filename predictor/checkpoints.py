@@ -20,7 +20,7 @@ Stop = Callable[[int], bool]
 """Whether nobody waits any more for the request at this place of the batch. Asked between the steps of a generation."""
 
 
-def never(place: int) -> bool:
+def never(index: int) -> bool:
     """The stop of a batch that is waited for to its end."""
     return False
 
@@ -185,9 +185,9 @@ def _licence(folder: Path, architecture: str) -> str:
 def read_json(file: Path) -> dict[str, Any]:
     """The JSON object of a file. Raises ModelError."""
     try:
-        found = json.loads(file.read_text())
+        content = json.loads(file.read_text())
     except (OSError, ValueError) as error:
         raise ModelError(f"{file} cannot be read: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ModelError(f"{file} is not a JSON object")
-    return found
+    return content

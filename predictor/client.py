@@ -228,13 +228,15 @@ class Model:
         shape = (len(request.table.rows), len(request.table.header))
         began, outcome, bill = time.monotonic(), "cancelled", Bill(request)
         try:
-            left = within
+            remaining_seconds = within
             if self.max_tokens is None:
                 await self._describe(within)
-                left = max(0.001, within - (time.monotonic() - began))
-                body["deadline_ms"] = max(1, int(left * 1000))
+                remaining_seconds = max(0.001, within - (time.monotonic() - began))
+                body["deadline_ms"] = max(1, int(remaining_seconds * 1000))
             if self.max_tokens:  # one that is too late says in time what it has used
-                body["deadline_ms"] = max(1, int(left * 1000 - min(TO_SAY_SO, left * 1000 / 8)))
+                body["deadline_ms"] = max(
+                    1, int(remaining_seconds * 1000 - min(TO_SAY_SO, remaining_seconds * 1000 / 8))
+                )
                 bill.is_metered = True
             if bills is not None:
                 bills.append(bill)
@@ -243,7 +245,7 @@ class Model:
                 "/v1/predict",
                 body,
                 lambda data: Prediction.from_dict(data, shape=shape),
-                left,
+                remaining_seconds,
                 bill,
             )
             outcome, bill.usage = "answered", prediction.usage
@@ -325,10 +327,10 @@ class Model:
 
     async def _describe(self, within: float) -> ModelInfo:
         def read(data: object) -> ModelInfo:
-            found = [info for info in models_from_dict(data) if info.name == self.model]
-            if not found:
+            infos = [info for info in models_from_dict(data) if info.name == self.model]
+            if not infos:
                 raise refused("bad_answer", f"the server has no model {self.model}")
-            return found[0]
+            return infos[0]
 
         info = await self._in_time("GET", "/v1/models", None, read, within)
         self.max_tokens, self.parallel, self._described = info.max_tokens, info.parallel, info.id

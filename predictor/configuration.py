@@ -61,12 +61,12 @@ def read(text: str) -> dict[str, dict[str, Any]]:
     if not text.strip():
         return {}
     try:
-        found = json.loads(text)
+        models = json.loads(text)
     except ValueError as error:
         raise ConfigurationError(f"PREDICTORS is not valid JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(models, dict):
         raise ConfigurationError("PREDICTORS must be an object that maps names of models to settings")
-    for name, entry in found.items():
+    for name, entry in models.items():
         if not isinstance(entry, dict):
             raise ConfigurationError(f"PREDICTORS: {name!r} must be an object with protocol, url and model")
         protocol = entry.get("protocol", "predict")
@@ -75,9 +75,9 @@ def read(text: str) -> dict[str, dict[str, Any]]:
                 f"PREDICTORS: the protocol of {name!r} must be predict or chat, not {protocol!r}"
             )
         if unknown := sorted(entry.keys() - FIELDS[protocol]):
-            known = ", ".join(sorted(FIELDS[protocol]))
+            setting_names = ", ".join(sorted(FIELDS[protocol]))
             raise ConfigurationError(
-                f"PREDICTORS: {name!r} has no setting {', '.join(unknown)}. Available: {known}"
+                f"PREDICTORS: {name!r} has no setting {', '.join(unknown)}. Available: {setting_names}"
             )
         for needed in ("url", "model"):
             if not isinstance(entry.get(needed), str) or not entry[needed]:
@@ -102,8 +102,8 @@ def read(text: str) -> dict[str, dict[str, Any]]:
             raise ConfigurationError(f"PREDICTORS: {name!r}: {problem}")
         if not isinstance(entry.get("licence", ""), str):
             raise ConfigurationError(f"PREDICTORS: licence of {name!r} must be text")
-        found[name] = {**entry, "protocol": protocol}
-    return found
+        models[name] = {**entry, "protocol": protocol}
+    return models
 
 
 def _is_whole(value: object, most: float = math.inf) -> bool:

@@ -55,24 +55,24 @@ def messages(answer: RatedAnswer, dimension: str) -> list[dict[str, str]]:
         f'{MEANINGS[dimension]}\n{steps}\nReply with JSON alone: {{"score": N}}.'
     )
     titles = [text for text in (answer.table.title, answer.table.caption) if text]
-    asked = "\n".join(
+    question_text = "\n".join(
         (*titles, written(answer.table)[0], "", f"Question: {answer.question}", f"Answer: {answer.text}")
     )
-    return [{"role": "system", "content": task}, {"role": "user", "content": asked}]
+    return [{"role": "system", "content": task}, {"role": "user", "content": question_text}]
 
 
 def read_score(reply: str) -> float | None:
     """The score in a reply: JSON with "score", or a reply that is a number and nothing else; None otherwise."""
-    for found in (reply, *re.findall(r"\{[^{}]*\}", reply)[:20]):
+    for candidate in (reply, *re.findall(r"\{[^{}]*\}", reply)[:20]):
         try:
-            said = read_json(found)
+            score = read_json(candidate)
         except ValueError:
             continue
-        said = said.get("score") if isinstance(said, dict) else said
-        if isinstance(said, str) and re.fullmatch(r"\d(\.\d+)?", said):
-            said = float(said)
-        if isinstance(said, int | float) and not isinstance(said, bool) and LOWEST <= said <= HIGHEST:
-            return float(said)
+        score = score.get("score") if isinstance(score, dict) else score
+        if isinstance(score, str) and re.fullmatch(r"\d(\.\d+)?", score):
+            score = float(score)
+        if isinstance(score, int | float) and not isinstance(score, bool) and LOWEST <= score <= HIGHEST:
+            return float(score)
     return None
 
 

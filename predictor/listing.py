@@ -49,7 +49,7 @@ class Listed:
 
     def raw(self) -> dict[str, Any]:
         """JSON, as any model's answer is kept; with `unread` where it was asked more than once."""
-        said: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "answers": list(self.answers or ()),
             "text": self.text,
             "op": "generate",
@@ -61,10 +61,10 @@ class Listed:
             "truncated": self.rows_seen < self.rows_total,
         }
         if self.reason:
-            said["reason"] = self.reason
+            payload["reason"] = self.reason
         if self.state:
-            said["state"] = self.state
-        return {**said, "unread": list(self.unread)} if self.unread else said
+            payload["state"] = self.state
+        return {**payload, "unread": list(self.unread)} if self.unread else payload
 
 
 def ask_for_list(model: ChatModel, example: Example) -> Listed:
@@ -89,8 +89,8 @@ def ask_for_list(model: ChatModel, example: Example) -> Listed:
         if answers is not None:
             return Listed(tuple(answers), reply[:LONGEST_REPLY], tuple(unread), seen, total)
         unread.append(reply[:LONGEST_REPLY])
-        shown = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
-        messages = [*first, *shown, {"role": "user", "content": AGAIN}]
+        previous_turn = [{"role": "assistant", "content": unread[-1]}] if unread[-1] else []
+        messages = [*first, *previous_turn, {"role": "user", "content": AGAIN}]
     return Listed(None, "", tuple(unread), seen, total, state="no_list")
 
 

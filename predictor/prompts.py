@@ -113,8 +113,10 @@ def asking(
     """The same for a question that is no example. Raises KeyError for an unknown serialisation."""
     text, seen = written(table, serialisation)
     messages = [{"role": "system", "content": TASK}]
-    for shown, one, answers in SHOTS:
-        messages.append({"role": "user", "content": _asked(written(shown, serialisation)[0], one)})
+    for shot_table, shot_question, answers in SHOTS:
+        messages.append(
+            {"role": "user", "content": _asked(written(shot_table, serialisation)[0], shot_question)}
+        )
         messages.append({"role": "assistant", "content": json.dumps({"answers": answers})})
     before = []
     if titles := " / ".join(filter(None, (table.title, table.caption))):

@@ -99,7 +99,7 @@ def usage_from_list(data: object) -> tuple[Call, ...]:
     if not isinstance(data, list) or len(data) > LIMITS.calls:
         raise refused("bad_answer", f"usage must be a list of at most {LIMITS.calls}")
     try:
-        return tuple(call_from_dict(one) for one in data)
+        return tuple(call_from_dict(entry) for entry in data)
     except ValueError as error:
         raise refused("bad_answer", str(error)) from None
 
@@ -157,13 +157,13 @@ class Options:
     @classmethod
     def from_dict(cls, data: object) -> Options:
         """Fields that are absent have their defaults. Raises ProtocolError."""
-        given = _object(data, "options", optional=("beams", "max_new_tokens", "topk"))
+        payload = _object(data, "options", optional=("beams", "max_new_tokens", "topk"))
         return cls(
-            beams=_whole(given.get("beams", 1), "options.beams", 1, LIMITS.beams),
+            beams=_whole(payload.get("beams", 1), "options.beams", 1, LIMITS.beams),
             max_new_tokens=_whole(
-                given.get("max_new_tokens", 128), "options.max_new_tokens", 1, LIMITS.new_tokens
+                payload.get("max_new_tokens", 128), "options.max_new_tokens", 1, LIMITS.new_tokens
             ),
-            topk=_whole(given.get("topk", 1), "options.topk", 1, LIMITS.topk),
+            topk=_whole(payload.get("topk", 1), "options.topk", 1, LIMITS.topk),
         )
 
 
@@ -241,34 +241,36 @@ class PredictRequest:
     @classmethod
     def from_dict(cls, data: object) -> PredictRequest:
         """Read and check a request. Raises ProtocolError: 422 for what is wrong, 413 for what is too large."""
-        given = _object(
+        payload = _object(
             data,
             "the request",
             required=("protocol", "question", "table"),
             optional=("model", "table_sha", "options", "history", "context", "slot", "seq", "deadline_ms"),
         )
-        if given["protocol"] != PROTOCOL or isinstance(given["protocol"], bool):
-            raise refused("bad_request", f"protocol must be {PROTOCOL}, not {str(given['protocol'])[:40]!r}")
-        question = _text(given["question"], "question", LIMITS.question_characters, "too_large")
+        if payload["protocol"] != PROTOCOL or isinstance(payload["protocol"], bool):
+            raise refused(
+                "bad_request", f"protocol must be {PROTOCOL}, not {str(payload['protocol'])[:40]!r}"
+            )
+        question = _text(payload["question"], "question", LIMITS.question_characters, "too_large")
         if not question.strip():
             raise refused("bad_request", "question is empty")
-        slot, model = given.get("slot", ""), given.get("model", "")
+        slot, model = payload.get("slot", ""), payload.get("model", "")
         if not isinstance(slot, str) or (slot and not _SLOT.fullmatch(slot)):
             raise refused("bad_request", "slot must be a string of 1 to 64 letters, digits and _.:-")
         if not isinstance(model, str) or (model and not _MODEL.fullmatch(model)):
             raise refused("bad_request", "model must be a name, or a name, @ and the hash of its weights")
         request = cls(
             question=question,
-            table=_table_from_dict(given["table"]),
+            table=_table_from_dict(payload["table"]),
             model=model,
-            history=_history(given.get("history", [])),
-            context=_context(given.get("context")),
-            options=Options.from_dict(given.get("options", {})),
+            history=_history(payload.get("history", [])),
+            context=_context(payload.get("context")),
+            options=Options.from_dict(payload.get("options", {})),
             slot=slot,
-            seq=_whole(given.get("seq", 0), "seq", 0, 2**53),
-            deadline_ms=_whole(given.get("deadline_ms", 2_000), "deadline_ms", 1, LIMITS.deadline_ms),
+            seq=_whole(payload.get("seq", 0), "seq", 0, 2**53),
+            deadline_ms=_whole(payload.get("deadline_ms", 2_000), "deadline_ms", 1, LIMITS.deadline_ms),
         )
-        if given.get("table_sha", request.table_sha) != request.table_sha:
+        if payload.get("table_sha", request.table_sha) != request.table_sha:
             raise refused("bad_request", "table_sha is not the digest of this table")
         return request
 
@@ -286,8 +288,8 @@ class Alternative:
     @classmethod
     def from_dict(cls, data: object) -> Alternative:
         """Raises ProtocolError."""
-        given = _object(data, "topk", required=("answers", "score"), code="bad_answer")
-        return cls(_answers(given["answers"], "topk.answers"), _share(given["score"], "topk.score"))
+        payload = _object(data, "topk", required=("answers", "score"), code="bad_answer")
+        return cls(_answers(payload["answers"], "topk.answers"), _share(payload["score"], "topk.score"))
 
 
 @dataclass(frozen=True)
@@ -331,7 +333,7 @@ class Prediction:
             "op": self.op,
             "cells": [list(cell) for cell in self.cells],
             "score": self.score,
-            "topk": [one.to_dict() for one in self.topk],
+            "topk": [alternative.to_dict() for alternative in self.topk],
             "rows_seen": self.rows_seen,
             "rows_total": self.rows_total,
             "truncated": self.truncated,
@@ -350,36 +352,36 @@ class Prediction:
         Raises ProtocolError(502, "bad_answer") for anything that is not a prediction.
         """
         optional = ("usage", "state")
-        names = tuple(one.name for one in fields(cls) if one.name not in optional)
-        given = _object(data, "the answer", required=names, optional=optional, code="bad_answer")
-        if not isinstance(given["topk"], list) or len(given["topk"]) > LIMITS.topk:
+        names = tuple(entry.name for entry in fields(cls) if entry.name not in optional)
+        payload = _object(data, "the answer", required=names, optional=optional, code="bad_answer")
+        if not isinstance(payload["topk"], list) or len(payload["topk"]) > LIMITS.topk:
             raise refused("bad_answer", f"topk must be a list of at most {LIMITS.topk}")
         for name in ("truncated", "cached"):
-            if not isinstance(given[name], bool):
+            if not isinstance(payload[name], bool):
                 raise refused("bad_answer", f"{name} must be true or false")
-        if not isinstance(given["op"], str) or not _OPERATION.fullmatch(given["op"]):
+        if not isinstance(payload["op"], str) or not _OPERATION.fullmatch(payload["op"]):
             raise refused("bad_answer", "op must be a word of small letters")
-        if not isinstance(given["model"], str) or not _MODEL.fullmatch(given["model"]):
+        if not isinstance(payload["model"], str) or not _MODEL.fullmatch(payload["model"]):
             raise refused("bad_answer", "model must be a name, @ and the hash of its weights")
-        rows_total = _whole(given["rows_total"], "rows_total", 0, LIMITS.rows, "bad_answer")
+        rows_total = _whole(payload["rows_total"], "rows_total", 0, LIMITS.rows, "bad_answer")
         if shape is not None and rows_total != shape[0]:
             raise refused("bad_answer", f"rows_total is {rows_total}, but the table has {shape[0]} rows")
         return cls(
-            answers=_answers(given["answers"], "answers"),
-            text=_text(given["text"], "text", LIMITS.answer_bytes, "bad_answer"),
-            op=given["op"],
-            cells=_cells(given["cells"], shape),
-            score=None if given["score"] is None else _share(given["score"], "score"),
-            topk=tuple(Alternative.from_dict(one) for one in given["topk"]),
-            rows_seen=_whole(given["rows_seen"], "rows_seen", 0, rows_total, "bad_answer"),
+            answers=_answers(payload["answers"], "answers"),
+            text=_text(payload["text"], "text", LIMITS.answer_bytes, "bad_answer"),
+            op=payload["op"],
+            cells=_cells(payload["cells"], shape),
+            score=None if payload["score"] is None else _share(payload["score"], "score"),
+            topk=tuple(Alternative.from_dict(entry) for entry in payload["topk"]),
+            rows_seen=_whole(payload["rows_seen"], "rows_seen", 0, rows_total, "bad_answer"),
             rows_total=rows_total,
-            truncated=given["truncated"],
-            model=given["model"],
-            seq=_whole(given["seq"], "seq", 0, 2**53, "bad_answer"),
-            cached=given["cached"],
-            ms=_timings(given["ms"]),
-            usage=usage_from_list(given.get("usage", [])),
-            state=state_from(given.get("state", "")),
+            truncated=payload["truncated"],
+            model=payload["model"],
+            seq=_whole(payload["seq"], "seq", 0, 2**53, "bad_answer"),
+            cached=payload["cached"],
+            ms=_timings(payload["ms"]),
+            usage=usage_from_list(payload.get("usage", [])),
+            state=state_from(payload.get("state", "")),
         )
 
     def for_request(
@@ -424,16 +426,16 @@ class ModelInfo:
     @classmethod
     def from_dict(cls, data: object) -> ModelInfo:
         """Raises ProtocolError(502, "bad_answer")."""
-        given = _object(
+        payload = _object(
             data,
             "a model",
             required=("id", "name", "sha", "architecture", "licence"),
             optional=("max_tokens", "parallel"),
             code="bad_answer",
         )
-        most = _whole(given.pop("max_tokens", 0), "max_tokens", 0, MAX_TOKENS, "bad_answer")
-        parallel = _whole(given.pop("parallel", 0), "parallel", 0, MAX_PARALLEL, "bad_answer")
-        texts = {name: _text(given[name], name, 2_000, "bad_answer") for name in given}
+        most = _whole(payload.pop("max_tokens", 0), "max_tokens", 0, MAX_TOKENS, "bad_answer")
+        parallel = _whole(payload.pop("parallel", 0), "parallel", 0, MAX_PARALLEL, "bad_answer")
+        texts = {name: _text(payload[name], name, 2_000, "bad_answer") for name in payload}
         info = cls(texts["name"], texts["sha"], texts["architecture"], texts["licence"], most, parallel)
         if texts["id"] != info.id or not NAME.fullmatch(info.name) or not _MODEL.fullmatch(info.id):
             raise refused("bad_answer", "the id of a model must be its name, @ and the hash of its weights")
@@ -442,10 +444,14 @@ class ModelInfo:
 
 def models_from_dict(data: object) -> tuple[ModelInfo, ...]:
     """Read the answer of GET /v1/models. Raises ProtocolError(502, "bad_answer")."""
-    given = _object(data, "the list of models", required=("protocol", "models"), code="bad_answer")
-    if given["protocol"] != PROTOCOL or not isinstance(given["models"], list) or len(given["models"]) > 100:
+    payload = _object(data, "the list of models", required=("protocol", "models"), code="bad_answer")
+    if (
+        payload["protocol"] != PROTOCOL
+        or not isinstance(payload["models"], list)
+        or len(payload["models"]) > 100
+    ):
         raise refused("bad_answer", f"the list of models must be {{protocol: {PROTOCOL}, models: [...]}}")
-    return tuple(ModelInfo.from_dict(one) for one in given["models"])
+    return tuple(ModelInfo.from_dict(entry) for entry in payload["models"])
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -461,12 +467,12 @@ def _table_to_dict(table: Table) -> dict[str, Any]:
 
 
 def _table_from_dict(data: object) -> Table:
-    given = _object(data, "table", required=("header", "rows"), optional=("title", "caption"))
-    if not isinstance(given["rows"], list) or not isinstance(given["header"], list):
+    payload = _object(data, "table", required=("header", "rows"), optional=("title", "caption"))
+    if not isinstance(payload["rows"], list) or not isinstance(payload["header"], list):
         raise refused(
             "bad_request", "table.header must be a list of texts, table.rows a list of lists of texts"
         )
-    rows, columns = len(given["rows"]), len(given["header"])
+    rows, columns = len(payload["rows"]), len(payload["header"])
     for count, most, what in (
         (rows, LIMITS.rows, "rows"),
         (columns, LIMITS.columns, "columns"),
@@ -477,7 +483,7 @@ def _table_from_dict(data: object) -> Table:
     if not columns:
         raise refused("bad_request", "the table has no columns")
     try:
-        table = Table(**given)
+        table = Table(**payload)
     except TableError as error:
         raise refused("bad_request", f"table: {error}") from None
     if any(len(cell) > LIMITS.cell_characters for line in (table.header, *table.rows) for cell in line):
@@ -522,30 +528,30 @@ def _cells(data: object, shape: tuple[int, int] | None) -> tuple[tuple[int, int]
         raise refused("bad_answer", f"cells must be a list of at most {LIMITS.answer_cells:,} positions")
     cells = []
     rows, columns = shape or (LIMITS.rows, LIMITS.columns)
-    for place in data:
-        if not isinstance(place, list) or len(place) != 2:
+    for position in data:
+        if not isinstance(position, list) or len(position) != 2:
             raise refused("bad_answer", "a position in cells must be [row, column]")
         cells.append(
             (
-                _whole(place[0], "a row in cells", 0, rows - 1, "bad_answer"),
-                _whole(place[1], "a column in cells", 0, columns - 1, "bad_answer"),
+                _whole(position[0], "a row in cells", 0, rows - 1, "bad_answer"),
+                _whole(position[1], "a column in cells", 0, columns - 1, "bad_answer"),
             )
         )
     return tuple(cells)
 
 
 def _timings(data: object) -> dict[str, float]:
-    given = _object(data, "ms", required=("queue", "compute"), code="bad_answer")
-    for name, value in given.items():
+    payload = _object(data, "ms", required=("queue", "compute"), code="bad_answer")
+    for name, value in payload.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
             raise refused("bad_answer", f"ms.{name} must be a number of milliseconds")
-    return {name: float(value) for name, value in given.items()}
+    return {name: float(value) for name, value in payload.items()}
 
 
 def _answers(data: object, where: str) -> tuple[str, ...]:
     if not isinstance(data, list) or len(data) > LIMITS.answers:
         raise refused("bad_answer", f"{where} must be a list of at most {LIMITS.answers:,} texts")
-    return tuple(_text(one, where, LIMITS.answer_characters, "bad_answer") for one in data)
+    return tuple(_text(answer, where, LIMITS.answer_characters, "bad_answer") for answer in data)
 
 
 def _object(

@@ -55,28 +55,28 @@ class Answering:
         except Exception as error:
             return await failed(request, error)
 
-    async def answer(self, asked: PredictRequest) -> Prediction:
+    async def answer(self, request: PredictRequest) -> Prediction:
         """The answer, within the request's deadline. Raises ProtocolError."""
-        wanted, _, sha = asked.model.partition("@")
-        if (wanted and wanted != self.info.name) or (sha and sha != self.info.sha):
+        model_name, _, sha = request.model.partition("@")
+        if (model_name and model_name != self.info.name) or (sha and sha != self.info.sha):
             raise refused(
-                "no_such_model", f"There is no model {asked.model!r} here; there is {self.info.id}."
+                "no_such_model", f"There is no model {request.model!r} here; there is {self.info.id}."
             )
         started = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(asked.deadline_ms / 1000):
-                found = await self.together(asked)
+            async with asyncio.timeout(request.deadline_ms / 1000):
+                outcome = await self.together(request)
         except TimeoutError:
-            raise refused("too_late", f"No answer within {asked.deadline_ms} ms.") from None
-        if isinstance(found, ProtocolError):
-            raise found
+            raise refused("too_late", f"No answer within {request.deadline_ms} ms.") from None
+        if isinstance(outcome, ProtocolError):
+            raise outcome
         spent = (asyncio.get_running_loop().time() - started) * 1000
-        return found.for_request(asked.seq, self.info.id, 0.0, spent, cached=False)
+        return outcome.for_request(request.seq, self.info.id, 0.0, spent, cached=False)
 
     @serve.batch(max_batch_size=MOST_AT_ONCE, batch_wait_timeout_s=0.005)
-    async def together(self, asked: list[PredictRequest]) -> list[Prediction | ProtocolError]:
+    async def together(self, requests: list[PredictRequest]) -> list[Prediction | ProtocolError]:
         """Requests that came at about the same time, computed in a thread so that new ones can come in."""
-        return await asyncio.to_thread(predict_all, self.model, asked, self.settings)
+        return await asyncio.to_thread(predict_all, self.model, requests, self.settings)
 
 
 def build(arguments: Mapping[str, str]) -> Any:

@@ -138,24 +138,24 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         served.update({model.name: Served(model, settings) for model in models})
-        warming = [asyncio.ensure_future(one.is_ready()) for one in served.values()]
+        warming = [asyncio.ensure_future(served_model.is_ready()) for served_model in served.values()]
         try:
             yield
         finally:
-            for one in served.values():
-                await one.batcher.close()
+            for served_model in served.values():
+                await served_model.batcher.close()
             await asyncio.gather(*warming, return_exceptions=True)
 
     async def predict(request: Request) -> Response:
         try:
-            asked = await read_request(request)
-            batcher = _chosen(served, asked.model).batcher
+            prediction_request = await read_request(request)
+            batcher = _chosen(served, prediction_request.model).batcher
         except ProtocolError as error:
             return refusal(error)
         except ClientDisconnect:
             return Response(status_code=499)  # nobody reads it
         try:
-            prediction = await unless_gone(request, batcher.submit(asked))
+            prediction = await unless_gone(request, batcher.submit(prediction_request))
         except ProtocolError as error:
             return refusal(error)
         except ClientDisconnect:
@@ -164,14 +164,20 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
         return JSONResponse(prediction.to_dict())
 
     async def list_models(request: Request) -> Response:
-        return JSONResponse({"protocol": PROTOCOL, "models": [one.info.to_dict() for one in served.values()]})
+        return JSONResponse(
+            {
+                "protocol": PROTOCOL,
+                "models": [served_model.info.to_dict() for served_model in served.values()],
+            }
+        )
 
     async def health(request: Request) -> Response:
         return PlainTextResponse("ok\n")
 
     async def ready(request: Request) -> Response:
         state = {
-            one.info.id: {"ready": await one.is_ready(), **_canary(one)} for one in tuple(served.values())
+            served_model.info.id: {"ready": await served_model.is_ready(), **_canary(served_model)}
+            for served_model in tuple(served.values())
         }
         fine = all(model["ready"] for model in state.values())
         headers = {} if fine else {"Retry-After": "2"}
@@ -200,10 +206,10 @@ def create_app(models: Sequence[Model], settings: Settings | None = None) -> Sta
 async def no_such_page(request: Request, error: Exception) -> Response:
     """An address or a method that there is not, in the form of every other error."""
     assert isinstance(error, HTTPException)  # nosec
-    found = ProtocolError(
+    protocol_error = ProtocolError(
         error.status_code, "bad_request", f"{request.method} {request.url.path}: {error.detail}."
     )
-    return refusal(found)
+    return refusal(protocol_error)
 
 
 async def failed(request: Request, error: Exception) -> Response:
@@ -213,9 +219,9 @@ async def failed(request: Request, error: Exception) -> Response:
     )
 
 
-def _chosen(served: dict[str, Served], wanted: str) -> Served:
+def _chosen(served: dict[str, Served], model_id: str) -> Served:
     """The model that a request names; where it names weights, these and no others."""
-    name, _, sha = wanted.partition("@")
+    name, _, sha = model_id.partition("@")
     if not name and len(served) == 1:
         return next(iter(served.values()))
     if name not in served:
@@ -223,7 +229,7 @@ def _chosen(served: dict[str, Served], wanted: str) -> Served:
     if sha and served[name].info.sha != sha:
         raise refused(
             "no_such_model",
-            f"{name} has different weights: {served[name].info.id} instead of {wanted}.",
+            f"{name} has different weights: {served[name].info.id} instead of {model_id}.",
         )
     return served[name]
 
@@ -233,10 +239,13 @@ async def read_request(request: Request) -> PredictRequest:
     return PredictRequest.from_dict(await read_json(request, LIMITS.body_bytes))
 
 
-def _canary(one: Served) -> dict[str, Any]:
-    if one.canary is None:
-        return {"reason": one.reason}
-    return {"canary": list(one.canary.answers), "compute_ms": round(one.canary.ms["compute"], 1)}
+def _canary(served_model: Served) -> dict[str, Any]:
+    if served_model.canary is None:
+        return {"reason": served_model.reason}
+    return {
+        "canary": list(served_model.canary.answers),
+        "compute_ms": round(served_model.canary.ms["compute"], 1),
+    }
 
 
 COUNTED = {
@@ -266,25 +275,28 @@ def exposition(served: Sequence[Served]) -> str:
             f"# TYPE askew_predictor_{name}_total counter",
         ]
         lines += [
-            f'askew_predictor_{name}_total{{model="{one.info.id}"}} {one.batcher.counts[name]}'
-            for one in served
+            f'askew_predictor_{name}_total{{model="{served_model.info.id}"}} {served_model.batcher.counts[name]}'
+            for served_model in served
         ]
     lines += [
         "# HELP askew_predictor_waiting Computations in the queue.",
         "# TYPE askew_predictor_waiting gauge",
     ]
-    lines += [f'askew_predictor_waiting{{model="{one.info.id}"}} {one.batcher.waiting}' for one in served]
+    lines += [
+        f'askew_predictor_waiting{{model="{served_model.info.id}"}} {served_model.batcher.waiting}'
+        for served_model in served
+    ]
     for name, words in (("queue", "Seconds spent waiting."), ("compute", "Seconds spent in the model.")):
         metric = f"askew_predictor_{name}_seconds"
         lines += [f"# HELP {metric} {words}", f"# TYPE {metric} histogram"]
-        for one in served:
-            times, label = one.batcher.times[name], f'model="{one.info.id}"'
+        for served_model in served:
+            times, label = served_model.batcher.times[name], f'model="{served_model.info.id}"'
             lines += [
                 f'{metric}_bucket{{{label},le="{bound}"}} {count}'
                 for bound, count in zip((*times.BOUNDS, "+Inf"), (*times.buckets, times.count), strict=True)
             ]
             lines += [f"{metric}_sum{{{label}}} {times.sum:.6f}", f"{metric}_count{{{label}}} {times.count}"]
-    lines += _test_usage([one for one in served if one.info.max_tokens])
+    lines += _test_usage([served_model for served_model in served if served_model.info.max_tokens])
     return "\n".join(lines) + "\n"
 
 
@@ -295,21 +307,24 @@ def _test_usage(served: Sequence[Served]) -> list[str]:
     requests, tokens = "askew_predictor_test_requests_total", "askew_predictor_test_tokens_total"
     lines = [f"# HELP {requests} Test questions to a language model, retries included."]
     lines += [f"# TYPE {requests} counter"]
-    lines += [f'{requests}{{model="{one.info.id}"}} {len(one.test_usage.calls)}' for one in served]
+    lines += [
+        f'{requests}{{model="{served_model.info.id}"}} {len(served_model.test_usage.calls)}'
+        for served_model in served
+    ]
     lines += [f"# HELP {tokens} Tokens of test questions to a language model.", f"# TYPE {tokens} counter"]
-    for one in served:
-        usage = one.test_usage
+    for served_model in served:
+        usage = served_model.test_usage
         for direction, number in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
-            lines.append(f'{tokens}{{model="{one.info.id}",direction="{direction}"}} {number}')
+            lines.append(f'{tokens}{{model="{served_model.info.id}",direction="{direction}"}} {number}')
     usd = "askew_predictor_test_usd_total"
     lines += [
         f"# HELP {usd} Price of test questions in USD, by the price in askew.json.",
         f"# TYPE {usd} counter",
     ]
-    for one in served:
-        usage = one.test_usage
+    for served_model in served:
+        usage = served_model.test_usage
         price = cost(usage.prompt_tokens, usage.completion_tokens, usage.price)
-        lines.append(f'{usd}{{model="{one.info.id}"}} {price:.6f}')
+        lines.append(f'{usd}{{model="{served_model.info.id}"}} {price:.6f}')
     return lines
 
 

@@ -29,10 +29,10 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     from tokenizers import Tokenizer as Read  # a library that only this needs
 
     try:
-        found = Read.from_buffer(data)
+        tokenizer = Read.from_buffer(data)
     except Exception as error:  # the library raises no class of its own
         raise NoTokenizer(f"{path} is not a tokenizer: {error}") from None
-    found.no_truncation()
-    found.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     name = path.resolve().parent.name if path.name == FILE else path.stem
-    return Tokenizer(name, hashlib.sha256(data).hexdigest(), lambda text: len(found.encode(text).ids))
+    return Tokenizer(name, hashlib.sha256(data).hexdigest(), lambda text: len(tokenizer.encode(text).ids))

@@ -24,7 +24,7 @@ def usual_seconds(task: TaskType) -> float:
         "operations": 90,
     }
     optional = {"text": 10} if not task.making else {}
-    return READING + sum({**each, **optional}[one.kind] for one in task.fields)
+    return READING + sum({**each, **optional}[field.kind] for field in task.fields)
 
 
 def least_seconds(task: TaskType) -> float:

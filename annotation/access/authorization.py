@@ -89,20 +89,20 @@ def _require_annotator(actor: Actor, project: Project, roles: list[str] | None) 
     Raises Refused (no_member); Http404 for a token that may not annotate there.
     """
     if actor.token is None and Permission.ANNOTATE not in permissions(roles or []):
-        raise no_member(left=roles is None)
+        raise no_member(has_left=roles is None)
     if Permission.ANNOTATE not in _granted(actor, project, roles):
         raise Http404(NOT_HERE)
 
 
-def no_member(*, left: bool = True) -> Refused:
+def no_member(*, has_left: bool = True) -> Refused:
     """What somebody is told who annotated in a project and does so no more."""
-    said = (
+    sentence = (
         gettext("You are no longer a member of this project.")
-        if left
+        if has_left
         else gettext("You are no longer an annotator in this project.")
     )
     return Refused(
-        "no_member", said + " " + gettext("Your saved work is kept. Ask a manager if you need access.")
+        "no_member", sentence + " " + gettext("Your saved work is kept. Ask a manager if you need access.")
     )
 
 
@@ -128,129 +128,129 @@ def _granted(actor: Actor, project: Project, roles: list[str] | None) -> frozens
 
 def projects(actor: Actor) -> QuerySet[Project]:
     """The projects that the actor belongs to."""
-    found = Project.objects.filter(restoring_at__isnull=True).order_by("name")
+    rows = Project.objects.filter(restoring_at__isnull=True).order_by("name")
     if not actor.person.is_administrator:
-        found = found.filter(memberships__person=actor.person, memberships__removed_at__isnull=True)
-    return found if actor.token is None else found.filter(pk=actor.token.project_id)
+        rows = rows.filter(memberships__person=actor.person, memberships__removed_at__isnull=True)
+    return rows if actor.token is None else rows.filter(pk=actor.token.project_id)
 
 
 def former(actor: Actor) -> QuerySet[Membership]:
     """The memberships of the actor that ended, newest first: they open nothing, and say why nothing is there."""
-    found = Membership.objects.filter(person=actor.person, removed_at__isnull=False)
-    return found.select_related("project").order_by("-removed_at", "pk")
+    rows = Membership.objects.filter(person=actor.person, removed_at__isnull=False)
+    return rows.select_related("project").order_by("-removed_at", "pk")
 
 
 def project(actor: Actor, slug: str, permission: Permission | None = None) -> Project:
     """The project at this address, for somebody who may do this there."""
-    found = _one(Project.objects.filter(slug=slug))
-    _require(actor, found, permission)
-    return found
+    row = _one(Project.objects.filter(slug=slug))
+    _require(actor, row, permission)
+    return row
 
 
 def batch(actor: Actor, public_id: str, permission: Permission | None = None) -> Batch:
     """The batch, for somebody who may do this in its project."""
-    found = _one(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
-    _require(actor, found.project, permission)
-    return found
+    row = _one(Batch.objects.select_related("project", "feeds_from").filter(public_id=public_id))
+    _require(actor, row.project, permission)
+    return row
 
 
 def batches(actor: Actor) -> QuerySet[Batch]:
     """The batches of the actor's projects: all of them for those who see progress, else the opened ones."""
-    found = Batch.objects.select_related("project").filter(project__in=projects(actor).values("pk"))
+    rows = Batch.objects.select_related("project").filter(project__in=projects(actor).values("pk"))
     return (
-        found
+        rows
         if actor.person.is_administrator
-        else found.filter(Q(opened_at__isnull=False) | Q(project__in=where(actor, Permission.SEE_PROGRESS)))
+        else rows.filter(Q(opened_at__isnull=False) | Q(project__in=where(actor, Permission.SEE_PROGRESS)))
     )
 
 
 def releases(actor: Actor) -> QuerySet[Release]:
     """The finished releases of the projects in which the actor sees progress."""
-    found = Release.objects.select_related("project", "job").filter(
+    rows = Release.objects.select_related("project", "job").filter(
         ready_at__isnull=False, project__in=projects(actor).values("pk")
     )
     if actor.token is not None and Permission.SEE_PROGRESS not in actor.token.scopes:
-        return found.none()
+        return rows.none()
     return (
-        found
+        rows
         if actor.person.is_administrator
-        else found.filter(project__in=where(actor, Permission.SEE_PROGRESS))
+        else rows.filter(project__in=where(actor, Permission.SEE_PROGRESS))
     )
 
 
 def assignment(actor: Actor, public_id: str) -> Assignment:
     """The actor's own assignment, with everything that showing or submitting it needs."""
-    found: Any = actor.loaded
-    if found is None or found.public_id != public_id:
-        found = own_assignment(actor.person.pk, public_id)
-    if found is None:
+    row: Any = actor.loaded
+    if row is None or row.public_id != public_id:
+        row = own_assignment(actor.person.pk, public_id)
+    if row is None:
         raise Http404(NOT_HERE)
-    _require_annotator(actor, found.batch.project, found.roles)
-    found.person = actor.person
-    return cast("Assignment", found)
+    _require_annotator(actor, row.batch.project, row.roles)
+    row.person = actor.person
+    return cast("Assignment", row)
 
 
 def own_assignment(person: int, public_id: str) -> Assignment | None:
     """The assignment at this address where it is the person's (by id), whatever they may do."""
     # A NUL is in no address, and PostgreSQL cannot be asked for one.
-    found: Assignment | None = None if "\0" in public_id else _mine.one(id=public_id, person=person)
+    row: Assignment | None = None if "\0" in public_id else _mine.one(id=public_id, person=person)
     # Asked for the person, too, PostgreSQL would read through everything they ever did where it knows too little of the
     # table: of a batch that was just opened.
-    return found if found is not None and found.person_id == person else None
+    return row if row is not None and row.person_id == person else None
 
 
 def annotation(actor: Actor, public_id: str) -> Annotation:
     """The actor's own annotation."""
-    found = _one(
+    row = _one(
         Annotation.objects.select_related("assignment__batch__project").filter(
             public_id=public_id, assignment__person=actor.person
         )
     )
-    project = found.assignment.batch.project
+    project = row.assignment.batch.project
     here = Membership.objects.filter(project=project, person=actor.person, removed_at__isnull=True)
     _require_annotator(actor, project, here.values_list("roles", flat=True).first())
-    return found
+    return row
 
 
 def item(actor: Actor, public_id: str, permission: Permission) -> Item:
     """The item with batch, example, table and source, for somebody who may do this in its project."""
-    found = _one(
+    row = _one(
         Item.objects.select_related(
             "batch__project", "example__stored_table", "example__source", "adjudication"
         ).filter(public_id=public_id)
     )
-    _require(actor, found.batch.project, permission)
-    return found
+    _require(actor, row.batch.project, permission)
+    return row
 
 
 def source(actor: Actor, public_id: str) -> Source:
     """A source that is whole, for those who see the project's progress."""
-    found = _one(Source.objects.ready().select_related("project").filter(public_id=public_id))
-    _require(actor, found.project, Permission.SEE_PROGRESS)
-    return found
+    row = _one(Source.objects.ready().select_related("project").filter(public_id=public_id))
+    _require(actor, row.project, Permission.SEE_PROGRESS)
+    return row
 
 
 def example(actor: Actor, public_id: str) -> Example:
     """An example of a source that is whole, for those who see the project's progress."""
-    found = _one(
+    row = _one(
         Example.objects.usable().select_related("source__project", "stored_table").filter(public_id=public_id)
     )
-    _require(actor, found.source.project, Permission.SEE_PROGRESS)
-    return found
+    _require(actor, row.source.project, Permission.SEE_PROGRESS)
+    return row
 
 
 def release(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Release:
     """The release, for those who see the project's progress, or who may do this there."""
-    found = _one(Release.objects.select_related("project", "job").filter(public_id=public_id))
-    _require(actor, found.project, permission)
-    return found
+    row = _one(Release.objects.select_related("project", "job").filter(public_id=public_id))
+    _require(actor, row.project, permission)
+    return row
 
 
 def job(actor: Actor, public_id: str, permission: Permission = Permission.SEE_PROGRESS) -> Job:
     """The job, for those who see the project's progress, or who may do this there."""
-    found = _one(Job.objects.select_related("project").filter(public_id=public_id))
-    _require(actor, found.project, permission, hidden=True)
-    return found
+    row = _one(Job.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, row.project, permission, hidden=True)
+    return row
 
 
 def upload_to_import(actor: Actor, public_id: str) -> Upload:
@@ -273,18 +273,18 @@ def token(actor: Actor, public_id: str) -> ApiToken:
 
 def membership(actor: Actor, pk: int) -> Membership:
     """A membership, for those who invite and remove people."""
-    found = _one(Membership.objects.select_related("project", "person").filter(pk=pk))
-    _require(actor, found.project, Permission.INVITE)
-    return found
+    row = _one(Membership.objects.select_related("project", "person").filter(pk=pk))
+    _require(actor, row.project, Permission.INVITE)
+    return row
 
 
 def work(actor: Actor) -> QuerySet[Assignment]:
     """Everything the actor has on their desk or behind them, newest first, also in projects that they left."""
-    found = _assignments().filter(person=actor.person)
+    rows = _assignments().filter(person=actor.person)
     if actor.token is not None:
-        found = found.filter(batch__project__in=projects(actor).values("pk"))
-    found = found.select_related("item__example__stored_table")
-    return found.order_by("-seen_at", "-pk")
+        rows = rows.filter(batch__project__in=projects(actor).values("pk"))
+    rows = rows.select_related("item__example__stored_table")
+    return rows.order_by("-seen_at", "-pk")
 
 
 def where(actor: Actor, permission: Permission) -> list[int]:
@@ -310,19 +310,19 @@ def acts_on_items(actor: Actor, project: Project) -> bool:
 
 def project_to_act_in(actor: Actor, slug: str) -> Project:
     """The project at this address, for somebody who may act on its items."""
-    found = project(actor, slug, Permission.SEE_PROGRESS)
-    if not acts_on_items(actor, found):
+    row = project(actor, slug, Permission.SEE_PROGRESS)
+    if not acts_on_items(actor, row):
         raise Http404(NOT_HERE)
-    return found
+    return row
 
 
 def item_action(actor: Actor, public_id: str) -> ItemAction:
     """An action on several items, for somebody who may act on items of its project."""
-    found = _one(ItemAction.objects.select_related("project").filter(public_id=public_id))
-    _require(actor, found.project, Permission.SEE_PROGRESS)
-    if not acts_on_items(actor, found.project):
+    row = _one(ItemAction.objects.select_related("project").filter(public_id=public_id))
+    _require(actor, row.project, Permission.SEE_PROGRESS)
+    if not acts_on_items(actor, row.project):
         raise Http404(NOT_HERE)
-    return cast("ItemAction", found)
+    return cast("ItemAction", row)
 
 
 def may_make_projects(actor: Actor) -> bool:
@@ -352,15 +352,15 @@ def person(actor: Actor, pk: int) -> Person:
 
 def invitation(actor: Actor, pk: int) -> Invitation:
     """An invitation, for those who invite and remove people."""
-    found = _one(Invitation.objects.select_related("project").filter(pk=pk))
-    _require(actor, found.project, Permission.INVITE)
-    return cast("Invitation", found)
+    row = _one(Invitation.objects.select_related("project").filter(pk=pk))
+    _require(actor, row.project, Permission.INVITE)
+    return cast("Invitation", row)
 
 
 def _assignments() -> AssignmentQuerySet:
-    found = Assignment.objects.with_guidelines()
-    wanted = ("batch__project", "batch__definition", "item__example", "annotation", "draft")
-    return found.select_related(*wanted)
+    rows = Assignment.objects.with_guidelines()
+    related = ("batch__project", "batch__definition", "item__example", "annotation", "draft")
+    return rows.select_related(*related)
 
 
 _SELDOM = (
@@ -399,9 +399,9 @@ _mine = Select(
 )
 
 
-def _one(found: QuerySet[Any, Any]) -> Any:
+def _one(rows: QuerySet[Any, Any]) -> Any:
     try:
-        row = found.first()
+        row = rows.first()
     except ValueError:  # a NUL in an address, which PostgreSQL cannot be asked for
         row = None
     if row is None:

@@ -49,16 +49,16 @@ def _with_assignment(request: HttpRequest, public_id: str) -> Any:
     """Whoever is signed in; where the assignment is theirs, it stands in `request.assignment` for `access` afterwards."""
     session = request.session
     if str(session.get(SESSION_KEY, "")).isdecimal():
-        found = authorization.own_assignment(int(session[SESSION_KEY]), public_id)
+        assignment = authorization.own_assignment(int(session[SESSION_KEY]), public_id)
         signed = session.get(HASH_SESSION_KEY, "")
         # Sessions that are over, and accounts that are closed, are for Django to say no to.
         if (
-            found is not None
-            and found.person.is_active
-            and constant_time_compare(signed, found.person.get_session_auth_hash())
+            assignment is not None
+            and assignment.person.is_active
+            and constant_time_compare(signed, assignment.person.get_session_auth_hash())
         ):
-            request.assignment = found  # type: ignore[attr-defined]
-            return found.person
+            request.assignment = assignment  # type: ignore[attr-defined]
+            return assignment.person
     return _signed_in(request)
 
 
@@ -67,5 +67,5 @@ class Backend(ModelBackend):
 
     def get_user(self, user_id: Any) -> Person | None:
         """The person of a session, unless the account was closed."""
-        found: Person | None = _person.one(person=int(user_id))
-        return found if found is not None and self.user_can_authenticate(found) else None
+        person: Person | None = _person.one(person=int(user_id))
+        return person if person is not None and self.user_can_authenticate(person) else None

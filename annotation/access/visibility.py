@@ -132,10 +132,10 @@ class Sight:
     def condition(self, fact: Fact, path: str = "") -> Q:
         """The items of the project of which they may see this: `shows`, for a query. `path` leads from its rows to them."""
         rule, hidden = SHOWN[fact], self.hides(fact)
-        shown = ~Q(**{f"{path}batch__in": hidden}) if hidden else Q()
+        visible = ~Q(**{f"{path}batch__in": hidden}) if hidden else Q()
         if self.judges and rule.adjudicators:
-            shown &= self._from(rule.adjudicators, path)
-        return shown
+            visible &= self._from(rule.adjudicators, path)
+        return visible
 
     def hides(self, fact: Fact) -> frozenset[int]:
         """Keys of the batches of no item of which they may see this."""
@@ -191,7 +191,7 @@ class Sight:
         return Phase.FINAL if item.decision.event_id <= self.released else Phase.DECIDED
 
     def _from(self, phase: Phase, path: str) -> Q:
-        undecided = [key for key, one in self.batches.items() if one.purpose != Batch.Purpose.WORK]
+        undecided = [key for key, batch in self.batches.items() if batch.purpose != Batch.Purpose.WORK]
         never = Q(**{f"{path}batch__in": undecided}) if undecided else Q()
         if phase == Phase.DECIDED:
             return Q(**{f"{path}resolution__in": DECIDED}) | never
@@ -212,30 +212,30 @@ def sight(actor: Actor, project: Project) -> Sight:
 
 def standings(person: Person, batches: Iterable[Batch]) -> dict[int, Standing]:
     """How batches stand to a person, by key."""
-    known = {batch.pk: batch for batch in batches}
-    if {batch.feeds_from_id for batch in known.values()} - {None, *known}:
-        feeding = Batch.objects.filter(project__in={batch.project_id for batch in known.values()})
-        every = feeding.in_bulk() | known
+    batches_by_key = {batch.pk: batch for batch in batches}
+    if {batch.feeds_from_id for batch in batches_by_key.values()} - {None, *batches_by_key}:
+        feeding = Batch.objects.filter(project__in={batch.project_id for batch in batches_by_key.values()})
+        every = feeding.in_bulk() | batches_by_key
     else:
-        every = known
+        every = batches_by_key
     by_batch = _standings(person, every.values(), set(where(Actor(person), Permission.ANNOTATE)))
-    return {key: by_batch[key] for key in known}
+    return {key: by_batch[key] for key in batches_by_key}
 
 
 def _standings(person: Person, batches: Iterable[Batch], annotators: set[int]) -> dict[int, Standing]:
     """annotators: keys of the projects in which the person may annotate."""
     ordered = sorted(batches, key=lambda batch: batch.pk)  # a batch is made after the one that feeds it
-    others = [one.pk for one in ordered if one.closed_at is None and one.project_id not in annotators]
+    others = [row.pk for row in ordered if row.closed_at is None and row.project_id not in annotators]
     assignments = Assignment.objects.filter(person=person, batch__in=others).order_by()
     assigned = set(assignments.values_list("batch_id", flat=True).distinct()) if others else set[int]()
     by_batch: dict[int, Standing] = {}
-    for one in ordered:
-        if by_batch.get(one.feeds_from_id or 0, Standing.OUTSIDE) != Standing.OUTSIDE:
-            by_batch[one.pk] = Standing.BEHIND
-        elif one.closed_at is None and (one.project_id in annotators or one.pk in assigned):
-            by_batch[one.pk] = Standing.PLANNED if one.opened_at is None else Standing.WORKING
+    for row in ordered:
+        if by_batch.get(row.feeds_from_id or 0, Standing.OUTSIDE) != Standing.OUTSIDE:
+            by_batch[row.pk] = Standing.BEHIND
+        elif row.closed_at is None and (row.project_id in annotators or row.pk in assigned):
+            by_batch[row.pk] = Standing.PLANNED if row.opened_at is None else Standing.WORKING
         else:
-            by_batch[one.pk] = Standing.OUTSIDE
+            by_batch[row.pk] = Standing.OUTSIDE
     return by_batch
 
 
@@ -246,7 +246,7 @@ def _shows_answers(batch: Batch) -> bool:
 
 def withheld(standings: Mapping[int, Standing], fact: Fact) -> frozenset[int]:
     """Keys of the batches whose standing hides this."""
-    return frozenset(key for key, one in standings.items() if one not in SHOWN[fact].standings)
+    return frozenset(key for key, standing in standings.items() if standing not in SHOWN[fact].standings)
 
 
 def hidden(person: Person, batches: Iterable[Batch], fact: Fact) -> frozenset[int]:
@@ -269,7 +269,7 @@ def hiding_size(person: Person, batches: Iterable[Batch]) -> frozenset[int]:
 
     What takes items from another batch grows with what others decide there. What waits for a person they are told.
     """
-    return hidden(person, [one for one in batches if one.feeds_from_id is not None], Fact.COUNTS)
+    return hidden(person, [batch for batch in batches if batch.feeds_from_id is not None], Fact.COUNTS)
 
 
 def job(actor: Actor, public_id: str) -> Job:
@@ -317,12 +317,12 @@ def adjudicable(person: Person, items: QuerySet[Item]) -> QuerySet[Item]:
 
     What is the person's own is looked up once and not for each item: tens of thousands may wait.
     """
-    made = Exclusion.objects.filter(person=person, read_at__isnull=True).values("item_id")
+    excluded_items = Exclusion.objects.filter(person=person, read_at__isnull=True).values("item_id")
     annotated = Assignment.objects.filter(person=person)
     at_work = annotated.filter(batch__closed_at__isnull=True).values("batch_id")
     mine = where(Actor(person), Permission.ANNOTATE)
     open_to_me = Q(batch__project__in=mine, batch__closed_at__isnull=True)
-    own = Q(pk__in=made) | Q(pk__in=annotated.values("item_id")) | Q(batch_id__in=at_work)
+    own = Q(pk__in=excluded_items) | Q(pk__in=annotated.values("item_id")) | Q(batch_id__in=at_work)
     return items.exclude(own | open_to_me)
 
 

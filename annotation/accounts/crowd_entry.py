@@ -153,14 +153,14 @@ def close_link(*, link: CrowdLink, by: Person, now: datetime) -> None:
             audit_log.log(link, "open", "closed", by=by, now=now)
 
 
-def require_signatures(*, link: CrowdLink, by: Person, now: datetime, wanted: bool = True) -> str:
-    """Let only people with signed ids enter from now on. Returns a new key; older ones end. "" where not `wanted`."""
+def require_signatures(*, link: CrowdLink, by: Person, now: datetime, is_required: bool = True) -> str:
+    """Let only people with signed ids enter from now on. Returns a new key; older ones end. "" where not `is_required`."""
     with transaction.atomic():
         link.refresh_from_db(fields=["key_number"], from_queryset=CrowdLink.objects.select_for_update())
-        link.is_signed, link.key_number = wanted, link.key_number + wanted
+        link.is_signed, link.key_number = is_required, link.key_number + is_required
         link.save(update_fields=["is_signed", "key_number"])
-        audit_log.log(link, "", "key created" if wanted else "signatures ended", by=by, now=now)
-    return key_of(link) if wanted else ""
+        audit_log.log(link, "", "key created" if is_required else "signatures ended", by=by, now=now)
+    return key_of(link) if is_required else ""
 
 
 def key_of(link: CrowdLink) -> str:
@@ -170,7 +170,7 @@ def key_of(link: CrowdLink) -> str:
 
 def limit_to(*, link: CrowdLink, participants: Iterable[str], by: Person, now: datetime) -> int:
     """Let only these ids enter from now on; without any, everybody. Returns their number. Raises Refused."""
-    ids = {id for one in participants if (id := one.strip())}
+    ids = {id for participant in participants if (id := participant.strip())}
     require_storable(*ids)
     if len(ids) > MOST_LISTED or any(len(id) > LONGEST_ID for id in ids):
         refuse(
@@ -255,13 +255,13 @@ def require_open(link: CrowdLink, *, now: datetime) -> None:
 
 def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
     """The ids in a request; the person's is "" where it is missing. Raises Refused (invalid_request)."""
-    found = {
+    ids = {
         name: query.get(parameter, "").strip() if parameter else ""
         for name, parameter in link.parameters.items()
     }
-    found["signature"] = query.get(SIGNATURE, "").strip()
-    require_storable(*found.values())
-    for value in found.values():
+    ids["signature"] = query.get(SIGNATURE, "").strip()
+    require_storable(*ids.values())
+    for value in ids.values():
         if len(value) > LONGEST_ID:
             refuse(
                 "invalid_request",
@@ -274,7 +274,7 @@ def ids_of(link: CrowdLink, query: Mapping[str, str]) -> Ids:
                 "The platform did not fill in your id. Open the study on the platform itself, not in a "
                 "preview.",
             )
-    return Ids(**found)
+    return Ids(**ids)
 
 
 def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) -> Person:
@@ -291,10 +291,10 @@ def enter(*, link: CrowdLink, ids: Ids, person: Person | None, now: datetime) ->
         with transaction.atomic():
             # Entries of one link take turns: the cap is exact.
             CrowdLink.objects.select_for_update(no_key=True).filter(pk=link.pk).values_list("pk").first()
-            known = CrowdEntry.objects.select_related("person").filter(
+            entries = CrowdEntry.objects.select_related("person").filter(
                 link__project_id=link.project_id, external_id=ids.person
             )
-            for entry in known:
+            for entry in entries:
                 return _known(entry, link, person)
             if person is not None:
                 refuse(
@@ -344,11 +344,11 @@ def come_back(*, token: str) -> CrowdEntry:
     """
     gone = _refused("invitation_expired", gettext("This link does not work or is no longer valid."))
     try:
-        said = signing.loads(token, salt=SALT, max_age=WAY_BACK)
+        payload = signing.loads(token, salt=SALT, max_age=WAY_BACK)
     except signing.BadSignature:
         raise gone from None
-    entry = CrowdEntry.objects.select_related("person", "link__project").filter(pk=said["entry"]).first()
-    if entry is None or entry.person.session_epoch != said["epoch"] or not entry.person.is_active:
+    entry = CrowdEntry.objects.select_related("person", "link__project").filter(pk=payload["entry"]).first()
+    if entry is None or entry.person.session_epoch != payload["epoch"] or not entry.person.is_active:
         raise gone
     _require_crowd_account(entry)
     return entry
@@ -415,7 +415,7 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
             "project", "requires"
         )
     )
-    left = availability.left_for(person, [batch.pk for batch in batches])
+    remaining = availability.left_for(person, [batch.pk for batch in batches])
     judged = dict(
         Qualification.objects.filter(batch__project=project, person=person).values_list("batch_id", "passed")
     )
@@ -435,9 +435,9 @@ def _standing(person: Person, project: Project, now: datetime) -> tuple[bool, bo
         if batch.requires is not None and batch.requires.closed_at and batch.requires_id not in judged:
             failed |= Tally.objects.filter(person=person, batch=batch.requires).exists()
             continue
-        if left[batch.pk] and not {batch.pk, batch.requires_id} & shut:
+        if remaining[batch.pk] and not {batch.pk, batch.requires_id} & shut:
             return True, later, failed
-        later |= bool(left[batch.pk])
+        later |= bool(remaining[batch.pk])
     return False, later, failed
 
 
@@ -468,8 +468,10 @@ def _require_crowd_account(entry: CrowdEntry) -> None:
 
     Locks the account inside a transaction, so that nobody registers it meanwhile.
     """
-    found = Person.objects.filter(pk=entry.person_id)
-    person = (found.select_for_update(no_key=True) if connection.in_atomic_block else found).get()
+    account_rows = Person.objects.filter(pk=entry.person_id)
+    person = (
+        account_rows.select_for_update(no_key=True) if connection.in_atomic_block else account_rows
+    ).get()
     elsewhere = Membership.objects.filter(person=person).exclude(project_id=entry.link.project_id)
     if person.email or person.has_usable_password() or person.is_administrator or elsewhere.exists():
         refuse(

@@ -121,11 +121,11 @@ def _delete_unsubmitted(person: Person) -> None:
     """Delete drafts, own views, the checks that the person asked for, and what they did with proposals on open items."""
     SavedView.objects.filter(made_by=person, is_shared=False).delete()
     Draft.objects.filter(assignment__person=person).delete()
-    shown = Telling.objects.filter(assignment__person=person, assignment__annotations=None)
+    impressions = Telling.objects.filter(assignment__person=person, assignment__annotations=None)
     with immutable_rows.writable():
         Try.objects.filter(assignment__person=person, kind=Try.Kind.PERSON).delete()
-        Handling.objects.filter(telling__in=shown).delete()
-        shown.delete()
+        Handling.objects.filter(telling__in=impressions).delete()
+        impressions.delete()
 
 
 def _projects(person: Person) -> QuerySet[Membership, int]:

@@ -96,12 +96,12 @@ class Names:
         self.by_name = sees_names and not in_file
         rows = Membership.objects.filter(project=project)
         names = rows.values_list("person_id", "person__name", "pseudonym")
-        shown = {key: (name, pseudonym) for key, name, pseudonym in names}
+        names_by_person = {key: (name, pseudonym) for key, name, pseudonym in names}
         self.known: Mapping[int, str] = {
-            key: name if self.by_name else pseudonym for key, (name, pseudonym) in shown.items()
+            key: name if self.by_name else pseudonym for key, (name, pseudonym) in names_by_person.items()
         }
         self.searched: Mapping[int, str] = {
-            key: name if sees_names else pseudonym for key, (name, pseudonym) in shown.items()
+            key: name if sees_names else pseudonym for key, (name, pseudonym) in names_by_person.items()
         }
 
     def of_responses(self, sight: Sight, item: Item) -> Names:
@@ -113,17 +113,20 @@ class Names:
         submitted = [person for person, state in states.items() if state == Assignment.State.SUBMITTED]
         ordered = adjudication.by_letter(item, submitted)
         ordered += [person for person in states if person not in submitted]
-        found = copy(self)
-        found.known = {**self.known, **dict(zip(ordered, adjudication.letters(len(ordered)), strict=True))}
-        return found
+        lettered_names = copy(self)
+        lettered_names.known = {
+            **self.known,
+            **dict(zip(ordered, adjudication.letters(len(ordered)), strict=True)),
+        }
+        return lettered_names
 
     def __call__(self, person: int | None) -> str:
         """The name of a person (by id); the platform's own where it was nobody."""
         return NOBODY if person is None else self.known.get(person) or self._administrator(person)
 
     def _administrator(self, person: int) -> str:
-        found = Person.objects.filter(pk=person).first() if self.by_name else None
-        return found.name if found else gettext("an administrator")
+        administrator = Person.objects.filter(pk=person).first() if self.by_name else None
+        return administrator.name if administrator else gettext("an administrator")
 
 
 # -- an item ----------------------------------------------------------------------------------------
@@ -213,8 +216,8 @@ VERBS: Final = {
 
 def in_words(before: str, after: str) -> str:
     """A change of state as part of a sentence."""
-    known = VERBS.get((before, after))
-    return gettext(known) if known else (f"{before} → {after}" if before else after)
+    verb = VERBS.get((before, after))
+    return gettext(verb) if verb else (f"{before} → {after}" if before else after)
 
 
 BATCH_VERBS: Final = {
@@ -243,21 +246,21 @@ def detail_in_words(detail: Mapping[str, Any] | None, *, named: bool = False) ->
     """
     if not detail:
         return []
-    said = [detail["reason"]] if detail.get("reason") else []
+    parts = [detail["reason"]] if detail.get("reason") else []
     if number := detail.get("items"):
-        said.insert(0, ngettext("{number} item", "{number} items", number).format(number=f"{number:,}"))
+        parts.insert(0, ngettext("{number} item", "{number} items", number).format(number=f"{number:,}"))
     if detail.get("way_back"):
-        said.append(gettext("in a session opened by a manager's link, after using a return link"))
+        parts.append(gettext("in a session opened by a manager's link, after using a return link"))
     if "to" in detail:
         what = "" if named else _term(str(detail.get("what", "")))
-        said += _differences(what, detail.get("from"), detail["to"])
-    return said
+        parts += _differences(what, detail.get("from"), detail["to"])
+    return parts
 
 
 def _batch_in_words(event: Event) -> str:
     """What happened to an item's batch, as part of a sentence."""
-    if said := BATCH_VERBS.get((event.before, event.after)):
-        return gettext(said)
+    if verb := BATCH_VERBS.get((event.before, event.after)):
+        return gettext(verb)
     if event.after == "set aside":
         return gettext("set the batch aside")
     if event.before == "set aside":
@@ -355,12 +358,15 @@ def _beside(item: Item, names: Names) -> Iterable[Moment]:
     """What was said about the item without changing it: flags, questions, responses that were sent back."""
     for flag in Flag.objects.filter(item=item).select_related("assignment__person", "made_by"):
         yield Moment(flag.made_at, names(flag.person.pk), gettext("flagged the item"), (flag.note,))
-    for asked in Inquiry.objects.filter(assignment__item=item):
+    for inquiry in Inquiry.objects.filter(assignment__item=item):
         yield Moment(
-            asked.asked_at, names(asked.asked_by_id), gettext("asked the managers a question"), (asked.text,)
+            inquiry.asked_at,
+            names(inquiry.asked_by_id),
+            gettext("asked the managers a question"),
+            (inquiry.text,),
         )
-        if asked.answered_at is not None:
-            yield Moment(asked.answered_at, names(asked.answered_by_id), "answered", (asked.answer,))
+        if inquiry.answered_at is not None:
+            yield Moment(inquiry.answered_at, names(inquiry.answered_by_id), "answered", (inquiry.answer,))
     for back in SentBack.objects.filter(assignment__item=item).select_related("assignment"):
         whose = names(back.assignment.person_id)
         yield Moment(
@@ -395,8 +401,10 @@ def _decided(item: Item, names: Names) -> Iterable[Moment]:
                     )
                 )
             if rests_on := (event.detail or {}).get("based_on"):
-                made = Annotation.objects.filter(public_id__in=rests_on)
-                authors = {names(one) for one in made.values_list("assignment__person_id", flat=True)}
+                basis = Annotation.objects.filter(public_id__in=rests_on)
+                authors = {
+                    names(person_id) for person_id in basis.values_list("assignment__person_id", flat=True)
+                }
                 words.append(
                     gettext("Based on the responses of {whose}").format(whose=", ".join(sorted(authors)))
                 )
@@ -492,29 +500,29 @@ def log(
     millions of entries, and every page costs the same.
     """
     sight = visibility.sight(actor, project)
-    found = Event.objects.filter(_shown(sight), project=project)
+    matching_events = Event.objects.filter(_shown(sight), project=project)
     nameless = Assignment.objects.filter(~sight.condition(Fact.NAMES, "item__"), batch__project=project)
     if sight.judges and who:  # whose name is asked for is not found at what is to be judged without names
-        found = found.exclude(thing="assignment", thing_id__in=nameless.values("pk"))
+        matching_events = matching_events.exclude(thing="assignment", thing_id__in=nameless.values("pk"))
     if thing:
-        found = found.filter(thing=thing)
+        matching_events = matching_events.filter(thing=thing)
     if who:
         people = [pk for pk, name in names.searched.items() if who.lower() in name.lower()]
-        found = found.filter(actor__in=people)
+        matching_events = matching_events.filter(actor__in=people)
     if since is not None:
-        found = found.filter(at__gte=since)
+        matching_events = matching_events.filter(at__gte=since)
     if until is not None:
-        found = found.filter(at__lt=until)
+        matching_events = matching_events.filter(at__lt=until)
     if before is not None:
-        found = found.filter(pk__lt=before)
-    events = list(found.order_by("-pk")[: PAGE + 1])
+        matching_events = matching_events.filter(pk__lt=before)
+    events = list(matching_events.order_by("-pk")[: PAGE + 1])
     # The page that follows begins at the number of the last; those before it are told by their time.
     events[:PAGE] = sorted(events[:PAGE], key=lambda event: (event.at, event.pk), reverse=True)
     about = _about(events, names)
     blind: set[int] = set()
     if sight.judges:
-        shown = [event.thing_id for event in events if event.thing == "assignment"]
-        rows = nameless.filter(pk__in=shown).values_list("pk", "item__resolution", *OF_ITEM)
+        assignment_ids = [event.thing_id for event in events if event.thing == "assignment"]
+        rows = nameless.filter(pk__in=assignment_ids).values_list("pk", "item__resolution", *OF_ITEM)
         for pk, resolution, item, batch, question in rows:
             blind.add(pk)
             about["assignment", pk] = (
@@ -561,17 +569,17 @@ def _shown(sight: Sight) -> Q:
     A question may be about no item. An action is told where all of its items may be.
     """
     whole = set(THINGS) - ITEMS_OF.keys()
-    found = Q(pk__in=())
+    visible = Q(pk__in=())
     for thing, (model, fact, path) in ITEMS_OF.items():
         condition, hidden = sight.condition(fact, path), sight.hides(fact)
         if not hidden:
             whole.add(thing)
         elif thing in ("inquiry", "itemaction"):
             key = "action" if thing == "itemaction" else "pk"
-            found |= Q(thing=thing) & ~Q(thing_id__in=model._default_manager.filter(~condition).values(key))
+            visible |= Q(thing=thing) & ~Q(thing_id__in=model._default_manager.filter(~condition).values(key))
         elif hidden < sight.batches.keys():
-            found |= Q(thing=thing, thing_id__in=model._default_manager.filter(condition).values("pk"))
-    return found | Q(thing__in=whole)
+            visible |= Q(thing=thing, thing_id__in=model._default_manager.filter(condition).values("pk"))
+    return visible | Q(thing__in=whole)
 
 
 def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About]:
@@ -579,59 +587,63 @@ def _about(events: Sequence[Event], names: Names) -> dict[tuple[str, int], About
     ids: dict[str, set[int]] = {}
     for event in events:
         ids.setdefault(event.thing, set()).add(event.thing_id)
-    found: dict[tuple[str, int], About] = {}
+    subjects: dict[tuple[str, int], About] = {}
 
     def rows(thing: str, query: QuerySet[Any, Any], *fields: str) -> Iterable[tuple[Any, ...]]:
         return query.filter(pk__in=ids[thing]).values_list("pk", *fields) if thing in ids else ()
 
     for pk, item, batch, question, person in rows("assignment", Assignment.objects.all(), *OF_ITEM, "person"):
-        found["assignment", pk] = _item_as_thing(item, batch, question, names(person))
+        subjects["assignment", pk] = _item_as_thing(item, batch, question, names(person))
     in_itself = (name.removeprefix("item__") for name in OF_ITEM)
     for pk, item, batch, question in rows("item", Item.objects.all(), *in_itself):
-        found["item", pk] = _item_as_thing(item, batch, question)
+        subjects["item", pk] = _item_as_thing(item, batch, question)
     of_action = ("kind", "public_id", "project__slug")
     for pk, kind, public_id, slug in rows("itemaction", ItemAction.objects.all(), *of_action):
         address = f"{reverse('explorer', args=[slug])}?action={public_id}"
-        found["itemaction", pk] = About(gettext(ItemAction.Kind(kind).label), address, action=public_id)
+        subjects["itemaction", pk] = About(gettext(ItemAction.Kind(kind).label), address, action=public_id)
     for pk, public_id, name in rows("batch", Batch.objects.all(), "public_id", "name"):
-        found["batch", pk] = About(name, reverse("batch", args=[public_id]))
+        subjects["batch", pk] = About(name, reverse("batch", args=[public_id]))
     for pk, person in rows("membership", Membership.objects.all(), "person"):
-        found["membership", pk] = About(names(person))
+        subjects["membership", pk] = About(names(person))
     for pk in ids.get("person", ()):
-        found["person", pk] = About(names(pk))
+        subjects["person", pk] = About(names(pk))
     for pk, public_id, name in rows("release", Release.objects.all(), "public_id", "name"):
-        found["release", pk] = About(name, reverse("release", args=[public_id]))
+        subjects["release", pk] = About(name, reverse("release", args=[public_id]))
     for pk, public_id, name, slug in rows(
         "crowdlink", CrowdLink.objects.all(), "public_id", "name", "project__slug"
     ):
-        found["crowdlink", pk] = About(
+        subjects["crowdlink", pk] = About(
             name, reverse("crowd_link", args=[slug, public_id]) if names.by_name else ""
         )
     for pk, name, person in rows("crowdentry", CrowdEntry.objects.all(), "link__name", "person"):
-        found["crowdentry", pk] = About(gettext("{names}, by {name}").format(names=names(person), name=name))
+        subjects["crowdentry", pk] = About(
+            gettext("{names}, by {name}").format(names=names(person), name=name)
+        )
     for pk, public_id, name in rows("source", Source.objects.all(), "public_id", "name"):
-        found["source", pk] = About(name, reverse("source", args=[public_id]))
+        subjects["source", pk] = About(name, reverse("source", args=[public_id]))
     for pk, kind, number in rows("guidelines", Guidelines.objects.all(), "task_type", "number"):
-        found["guidelines", pk] = About(gettext("{kind}, version {number}").format(kind=kind, number=number))
+        subjects["guidelines", pk] = About(
+            gettext("{kind}, version {number}").format(kind=kind, number=number)
+        )
     for pk, item, batch, question in rows("gold", Gold.objects.all(), *OF_ITEM):
-        found["gold", pk] = _item_as_thing(item, batch, question)
+        subjects["gold", pk] = _item_as_thing(item, batch, question)
     for pk, kind, number in rows(
         "reading", Reading.objects.all(), "guidelines__task_type", "guidelines__number"
     ):
-        found["reading", pk] = About(gettext("{kind}, version {number}").format(kind=kind, number=number))
+        subjects["reading", pk] = About(gettext("{kind}, version {number}").format(kind=kind, number=number))
     for pk, kind in rows("practicedone", PracticeDone.objects.all(), "task_type"):
-        found["practicedone", pk] = About(kind)
+        subjects["practicedone", pk] = About(kind)
     if names.by_name:  # for those who invite people and answer their questions
-        for pk, said, slug in rows("inquiry", Inquiry.objects.all(), "text", "project__slug"):
-            found["inquiry", pk] = About(_shortened(said), reverse("inquiries", args=[slug]))
+        for pk, text, slug in rows("inquiry", Inquiry.objects.all(), "text", "project__slug"):
+            subjects["inquiry", pk] = About(_shortened(text), reverse("inquiries", args=[slug]))
         for pk, name in rows("invitation", Invitation.objects.all(), "name"):
             if name:
-                found["invitation", pk] = About(name)
+                subjects["invitation", pk] = About(name)
         for pk, name, prefix in rows("apitoken", ApiToken.objects.all(), "name", "prefix"):
-            found["apitoken", pk] = About(f"{name} ({prefix}…)")
+            subjects["apitoken", pk] = About(f"{name} ({prefix}…)")
     for pk in ids.get("project", ()):
-        found["project", pk] = About(gettext("this project"))
-    return found
+        subjects["project", pk] = About(gettext("this project"))
+    return subjects
 
 
 def _item_as_thing(item: str, batch: str, question: str, annotator: str = "") -> About:

@@ -54,12 +54,12 @@ def in_order(standings: Sequence[Standing]) -> list[int]:
     Where they worked last comes first, then what else they began, then a qualification, then what was opened first.
     """
     open_to_them = [
-        place for place, standing in enumerate(standings) if standing.left and not standing.locked
+        index for index, standing in enumerate(standings) if standing.left and not standing.locked
     ]
 
-    def rank(place: int) -> tuple[bool, float, bool, int]:
-        standing = standings[place]
+    def rank(index: int) -> tuple[bool, float, bool, int]:
+        standing = standings[index]
         latest = -standing.ended_at.timestamp() if standing.ended_at is not None else 0.0
-        return (not standing.has_begun, latest, not standing.admits, place)
+        return (not standing.has_begun, latest, not standing.admits, index)
 
     return sorted(open_to_them, key=rank)

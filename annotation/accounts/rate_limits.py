@@ -79,11 +79,13 @@ def address_of(request: HttpRequest) -> str:
     outside. Of IPv6 it is the /64, which is what one household or machine has. A loopback address is a proxy's that is not
     trusted, or this machine: nobody is told apart by it.
     """
-    said = request.META.get("REMOTE_ADDR", "")
+    client_address = request.META.get("REMOTE_ADDR", "")
     if settings.TRUST_PROXY:
-        said = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip() or said
+        client_address = (
+            request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip() or client_address
+        )
     try:
-        address = ipaddress.ip_address(said.partition("%")[0])
+        address = ipaddress.ip_address(client_address.partition("%")[0])
     except ValueError:
         return ""
     if isinstance(address, ipaddress.IPv6Address):
@@ -101,26 +103,26 @@ def address_of(request: HttpRequest) -> str:
 def begin_sign_in(*, account: str, address: str, now: datetime) -> Callable[[], None]:
     """Count an attempt to sign in. Gives what to call when it succeeded. Raises Refused (too_many_attempts)."""
     account = account.strip().lower()[:254]
-    known = _key("known", account, address)
+    known_key = _key("known", account, address)
     counted: list[tuple[Limit, tuple[str, ...]]] = [(SIGN_IN_HERE, (account, address))]
     if address:
         counted.append((SIGN_IN_ADDRESS, (address,)))
-    if not Attempts.objects.filter(key=known, free_at__gt=now).exists():
+    if not Attempts.objects.filter(key=known_key, free_at__gt=now).exists():
         counted.append((SIGN_IN_ACCOUNT, (account,)))
     for number, (limit, whose) in enumerate(counted):
         try:
             take(limit, *whose, now=now)
         except Refused:
-            for taken, of in counted[:number]:
-                give_back(taken, *of)
+            for counted_limit, of in counted[:number]:
+                give_back(counted_limit, *of)
             raise
 
     def succeeded() -> None:
-        for taken, of in counted[1:]:
-            give_back(taken, *of)
+        for counted_limit, of in counted[1:]:
+            give_back(counted_limit, *of)
         Attempts.objects.filter(key=_key(SIGN_IN_HERE.name, account, address)).delete()
         if address:
-            Attempts.objects.update_or_create(key=known, defaults={"free_at": now + KNOWN_FOR})
+            Attempts.objects.update_or_create(key=known_key, defaults={"free_at": now + KNOWN_FOR})
         clear(now=now)
 
     return succeeded
@@ -135,11 +137,13 @@ def take(limit: Limit, *whose: str, now: datetime) -> None:
         if Attempts.objects.filter(key=key, free_at__lte=latest).update(free_at=later):
             return
         with transaction.atomic():
-            found, new = Attempts.objects.get_or_create(key=key, defaults={"free_at": now + limit.then_every})
+            attempts, new = Attempts.objects.get_or_create(
+                key=key, defaults={"free_at": now + limit.then_every}
+            )
         if new:
             return
-        if found.free_at > latest:
-            raise too_many(found.free_at - latest)
+        if attempts.free_at > latest:
+            raise too_many(attempts.free_at - latest)
     raise too_many(limit.then_every)  # somebody else was quicker, twice
 
 
@@ -157,16 +161,16 @@ def wrong(limit: Limit, request: HttpRequest, *, now: datetime) -> None:
 def too_many(wait: timedelta) -> Refused:
     """The refusal, with how long to wait."""
     seconds = max(1, math.ceil(wait.total_seconds()))
-    said = ngettext(
+    message = ngettext(
         "Too many attempts. Try again in {seconds} second.",
         "Too many attempts. Try again in {seconds} seconds.",
         seconds,
     ).format(seconds=seconds)
     if seconds >= 90:
-        said = gettext("Too many attempts. Try again in {minutes} minutes.").format(
+        message = gettext("Too many attempts. Try again in {minutes} minutes.").format(
             minutes=math.ceil(seconds / 60)
         )
-    return Refused("too_many_attempts", said, retry_after=seconds)
+    return Refused("too_many_attempts", message, retry_after=seconds)
 
 
 def clear(*, now: datetime) -> None:

@@ -52,8 +52,8 @@ def ask_for_reset(*, email: str, site: str) -> None:
     """
     if not has_mail():
         refuse("invalid_request", "No mail server is configured. An administrator can create a link for you.")
-    found = Person.objects.filter(email=email.strip().lower()[:254], is_active=True, erased_at__isnull=True)
-    key = found.values_list("pk", flat=True).first() or 0
+    matches = Person.objects.filter(email=email.strip().lower()[:254], is_active=True, erased_at__isnull=True)
+    key = matches.values_list("pk", flat=True).first() or 0
     transaction.on_commit(lambda: send_reset.enqueue(key, site))
 
 
@@ -118,9 +118,9 @@ def reset_password(*, key: str, token: str, password: str, now: datetime) -> Per
 
 def search(words: str) -> QuerySet[Person]:
     """Accounts whose name or e-mail address has the words in it; everybody where there are none."""
-    found = Person.objects.order_by("name", "pk")
+    accounts = Person.objects.order_by("name", "pk")
     words = words.replace("\0", "").strip()
-    return found.filter(Q(name__icontains=words) | Q(email__icontains=words)) if words else found
+    return accounts.filter(Q(name__icontains=words) | Q(email__icontains=words)) if words else accounts
 
 
 def rename(*, person: Person, name: str, email: str | None, by: Person, now: datetime) -> None:

@@ -115,8 +115,8 @@ def left_today(
         if limit is not None
     ]
     return Day(
-        max(0, int(min(left for _, left in items))) if items else None,
-        max(0, round(60 * min(left for _, left in hours))) if hours else None,
-        any(left <= max(1, NEARLY * limit) and left < limit for limit, left in items)
-        or any(left <= NEARLY * limit for limit, left in hours),
+        max(0, int(min(remaining for _, remaining in items))) if items else None,
+        max(0, round(60 * min(remaining for _, remaining in hours))) if hours else None,
+        any(remaining <= max(1, NEARLY * limit) and remaining < limit for limit, remaining in items)
+        or any(remaining <= NEARLY * limit for limit, remaining in hours),
     )

@@ -61,12 +61,12 @@ def _accepted(batch: Batch, person: Person, task: TaskType) -> Iterator[WorkedEx
         .select_related("decision__item__batch", "decision__item__example__stored_table")
         .order_by("-is_pinned", "-is_own", "pk")
     )
-    found = 0
+    shown_count = 0
     for outcome in outcomes[:LOOKED_THROUGH]:
         item = outcome.decision.item.plain()
         words = _in_words(task, outcome.response, item)
-        if words and found < (MOST_PINNED if outcome.is_pinned else ACCEPTED):
-            found += 1
+        if words and shown_count < (MOST_PINNED if outcome.is_pinned else ACCEPTED):
+            shown_count += 1
             yield WorkedExample("accepted", item.example.question, words, is_own=outcome.is_own)
 
 

@@ -62,15 +62,20 @@ def reports(batch: Batch) -> list[Report]:
     if not batch.help:
         return []
     rows = made(batch)
-    found = [of_groups(rows, bool(batch.loop_model), skips(batch)), of_origins(rows, bool(batch.loop_model))]
-    return [*found, _of_proposals(batch), _of_errors(batch), _of_cost(batch, rows)]
+    group_reports = [
+        of_groups(rows, bool(batch.loop_model), skips(batch)),
+        of_origins(rows, bool(batch.loop_model)),
+    ]
+    return [*group_reports, _of_proposals(batch), _of_errors(batch), _of_cost(batch, rows)]
 
 
 def made(batch: Batch) -> list[Made]:
     """The newest responses on planned places, as far as it is known where they come from."""
     task = batch.task()
-    said = Assignment.objects.filter(batch=batch, place__added=False, person__is_simulated=False).submitted()
-    said = said.select_related(
+    assignments = Assignment.objects.filter(
+        batch=batch, place__added=False, person__is_simulated=False
+    ).submitted()
+    assignments = assignments.select_related(
         "annotation__provenance", "item__batch", "item__example__stored_table"
     ).order_by("pk")
     verdicts = _verdicts(batch)
@@ -79,15 +84,15 @@ def made(batch: Batch) -> list[Made]:
     supported = set(
         Annotation.objects.filter(outcomes__decision__item__batch=batch).values_list("pk", flat=True)
     )
-    found = []
-    for assignment in said:
+    rows = []
+    for assignment in assignments:
         annotation = assignment.annotation
         if annotation is None or annotation.response is None or not hasattr(annotation, "provenance"):
             continue
         item = assignment.item.plain()
         perturbed = task.perturb(item, task.restore(annotation.response["data"]))
         newest = verdicts.get(annotation.pk)
-        found.append(
+        rows.append(
             Made(
                 helped=annotation.provenance.helped,
                 origin=annotation.provenance.origin,
@@ -99,7 +104,7 @@ def made(batch: Batch) -> list[Made]:
                 right_before=newest is not None and is_right_before(newest),
             )
         )
-    return found
+    return rows
 
 
 def _verdicts(batch: Batch) -> dict[int, Verdict]:
@@ -107,12 +112,12 @@ def _verdicts(batch: Batch) -> dict[int, Verdict]:
     looked = Try.objects.filter(
         assignment__batch=batch, annotation__isnull=False, predictor=batch.loop_model
     ).prefetch_related("verdicts")
-    found = {}
+    newest_by_annotation = {}
     for row in looked:
-        said = sorted(row.verdicts.all(), key=lambda one: one.pk)
-        if said and said[-1].verdict not in OPEN and row.annotation_id is not None:
-            found[row.annotation_id] = said[-1]
-    return found
+        row_verdicts = sorted(row.verdicts.all(), key=lambda verdict: verdict.pk)
+        if row_verdicts and row_verdicts[-1].verdict not in OPEN and row.annotation_id is not None:
+            newest_by_annotation[row.annotation_id] = row_verdicts[-1]
+    return newest_by_annotation
 
 
 def skips(batch: Batch) -> dict[bool, int]:
@@ -150,8 +155,8 @@ def of_groups(rows: Sequence[Made], loop: bool, skipped: Mapping[bool, int]) -> 
         group = groups[helped]
         middle = medians.of([row.seconds for row in group])
         decided = [row for row in group if row.accepted is not None]
-        kept = proportion(sum(bool(row.accepted) for row in decided), len(decided))
-        line: Row = (title, len(group), skipped.get(helped, 0), middle, kept)
+        accepted_share = proportion(sum(bool(row.accepted) for row in decided), len(decided))
+        line: Row = (title, len(group), skipped.get(helped, 0), middle, accepted_share)
         line += variety(group, least or len(group))
         lines.append(line + (_fooled(group) if loop else ()))
     apart = medians.difference([row.seconds for row in groups[True]], [row.seconds for row in groups[False]])
@@ -281,9 +286,11 @@ def _of_errors(batch: Batch) -> Report:
         act=Handling.Act.REJECTED,
         telling__assignment__person__is_simulated=False,
     )
-    found = {row.telling_id: row for row in rejected.select_related("telling__proposal").order_by("pk")}
+    last_rejections = {
+        row.telling_id: row for row in rejected.select_related("telling__proposal").order_by("pk")
+    }
     counts: dict[str, Counter[str]] = {}
-    for row in found.values():
+    for row in last_rejections.values():
         counts.setdefault(row.telling.proposal.maker, Counter()).update(row.errors)
     lines: list[Row] = [
         (maker, *(count[error] for error in ERRORS)) for maker, count in sorted(counts.items())
@@ -309,13 +316,15 @@ def _of_cost(batch: Batch, rows: Sequence[Made]) -> Report:
     proposed = dict(
         Proposal.objects.filter(item__batch=batch).order_by().values_list("maker").annotate(n=Count("pk"))
     )
-    for one in replies.annotate(n=Count("pk"), asked=Sum("prompt_tokens"), said=Sum("completion_tokens")):
-        number = proposed.get(one["maker"], 0)
+    for reply_row in replies.annotate(
+        n=Count("pk"), asked=Sum("prompt_tokens"), said=Sum("completion_tokens")
+    ):
+        number = proposed.get(reply_row["maker"], 0)
         tokens = [
-            round(100 * one[name] / number) if number and one[name] is not None else None
+            round(100 * reply_row[name] / number) if number and reply_row[name] is not None else None
             for name in ("asked", "said")
         ]
-        lines.append((one["maker"], number, None, *tokens, _money(one["maker"], tokens)))
+        lines.append((reply_row["maker"], number, None, *tokens, _money(reply_row["maker"], tokens)))
     columns = (
         gettext("Made by"),
         "Responses",
@@ -335,4 +344,6 @@ def _money(maker: str, tokens: Sequence[Any]) -> float | None:
     price = settings.PREDICTORS.get(maker.partition(":")[0], {}).get("price")
     if not price or None in tokens:
         return None
-    return round(sum(one * count for one, count in zip(price, tokens, strict=True)) / 1_000_000, 2)
+    return round(
+        sum(unit_price * count for unit_price, count in zip(price, tokens, strict=True)) / 1_000_000, 2
+    )

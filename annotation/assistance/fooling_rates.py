@@ -108,7 +108,7 @@ def _looked(
     names = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
     zone = zoneinfo.ZoneInfo(project.time_zone)
     titles: dict[tuple[str, str], str] = {}
-    found = (
+    ordered_tries = (
         # The newest revision, where there are several; simulated people fool nobody.
         rows.filter(annotation=F("assignment__annotation"), assignment__person__is_simulated=False)
         .select_related("assignment__batch__definition", "annotation__provenance")
@@ -127,18 +127,20 @@ def _looked(
         )
         .order_by("pk")
     )
-    for some in in_lists(found.iterator(chunk_size=AT_ONCE), AT_ONCE):
+    for some in in_lists(ordered_tries.iterator(chunk_size=AT_ONCE), AT_ONCE):
         fooled = {
-            row.pk for row in some if (said := list(row.verdicts.all())) and said[-1].verdict == "fooled"
+            row.pk
+            for row in some
+            if (row_verdicts := list(row.verdicts.all())) and row_verdicts[-1].verdict == "fooled"
         }
-        given = model_in_the_loop.answers_since(
+        answers_by_annotation = model_in_the_loop.answers_since(
             [row.annotation_id for row in some if row.pk in fooled and row.annotation_id is not None]
         )
         for row in some:
-            said = list(row.verdicts.all())
+            row_verdicts = list(row.verdicts.all())
             batch = row.assignment.batch
             year, week, _ = row.made_at.astimezone(zone).isocalendar()
-            answers = given.get(row.annotation_id or 0)
+            answers = answers_by_annotation.get(row.annotation_id or 0)
             yield Looked(
                 annotator=names.get(row.assignment.person_id, "?") if batch.pk not in nameless else "?",
                 kind=titles.setdefault((batch.task_type, batch.variant), _title(batch)),
@@ -146,24 +148,25 @@ def _looked(
                 panel=row.kind == Try.Kind.PANEL,
                 week=f"{year}-W{week:02}",
                 origin=_origin(row),
-                judged=bool(said) and said[-1].verdict not in OPEN,
-                right_before=bool(said) and is_right_before(said[-1]),
+                judged=bool(row_verdicts) and row_verdicts[-1].verdict not in OPEN,
+                right_before=bool(row_verdicts) and is_right_before(row_verdicts[-1]),
                 fooled=row.pk in fooled,
                 checked=answers is not None,
-                verified=answers is not None and compare(answers, gold_of(said[0].gold, "perturbed")).equal,
+                verified=answers is not None
+                and compare(answers, gold_of(row_verdicts[0].gold, "perturbed")).equal,
                 state=_state(row),
             )
 
 
-def is_right_before(said: Verdict) -> bool:
+def is_right_before(verdict: Verdict) -> bool:
     """Whether there is a verdict, and the model gets the original right: only then can it be fooled."""
-    original = said.judgements.get("original")
-    return said.verdict not in OPEN and original is not None and bool(original["right"])
+    original = verdict.judgements.get("original")
+    return verdict.verdict not in OPEN and original is not None and bool(original["right"])
 
 
 def _origin(row: Try) -> str:
-    found = getattr(row.annotation, "provenance", None)
-    return found.origin if found is not None else HUMAN
+    provenance = getattr(row.annotation, "provenance", None)
+    return provenance.origin if provenance is not None else HUMAN
 
 
 def _state(row: Any) -> str:
@@ -187,13 +190,13 @@ def _title(batch: Batch) -> str:
 def lines(looked: Iterable[Looked], by: Sequence[str]) -> list[Line]:
     """The submissions grouped by these fields of `Looked`, in the order of the groups' names."""
     tallies: dict[tuple[str, ...], Counter[str]] = {}
-    for one in looked:
-        counts = tallies.setdefault(tuple(_named(one, name) for name in by), Counter())
+    for submission in looked:
+        counts = tallies.setdefault(tuple(_named(submission, name) for name in by), Counter())
         counts["submitted"] += 1
         for name in ("judged", "right_before", "fooled", "checked", "verified"):
-            counts[name] += getattr(one, name)
-        if one.state:
-            counts[f"state {one.state}"] += 1
+            counts[name] += getattr(submission, name)
+        if submission.state:
+            counts[f"state {submission.state}"] += 1
     return [
         Line(
             names,
@@ -217,12 +220,12 @@ WHOSE = {
 """`Looked.origin` in words."""
 
 
-def _named(one: Looked, field: str) -> str:
+def _named(submission: Looked, field: str) -> str:
     if field == "origin":
-        return gettext(WHOSE[one.origin])
-    if field == "model" and one.panel:
-        return gettext("{model}, asked later").format(model=one.model)
-    return str(getattr(one, field))
+        return gettext(WHOSE[submission.origin])
+    if field == "model" and submission.panel:
+        return gettext("{model}, asked later").format(model=submission.model)
+    return str(getattr(submission, field))
 
 
 # -- the page and its CSV ---------------------------------------------------------------------------
@@ -259,7 +262,7 @@ STATES = (*STATES_OF_REPLIES, "too_large")
 
 def columns(looked: Sequence[Looked]) -> list[tuple[str, str]]:
     """The states that occur, each with its words: a column of the page for each."""
-    states = reply_states.columns([{one.state: 1} for one in looked])
+    states = reply_states.columns([{submission.state: 1} for submission in looked])
     return [(state, gettext(reply_states.WORDS[state])) for state in states]
 
 
@@ -280,16 +283,16 @@ def figures(looked: Sequence[Looked]) -> list[Figure]:
 
 def _figure(looked: Sequence[Looked], title: str, field: str, states: Sequence[tuple[str, str]]) -> Figure:
     by = (field, "model", "origin") if field else ("model", "origin")
-    found = lines(looked, by)
+    group_lines = lines(looked, by)
     heads = [HEADS[name] for name in by]
     series = [
-        Series(gettext("Fooling rate"), [share_point(line.fooled) for line in found]),
-        Series(gettext("Verified rate"), [share_point(line.verified) for line in found]),
+        Series(gettext("Fooling rate"), [share_point(line.fooled) for line in group_lines]),
+        Series(gettext("Verified rate"), [share_point(line.verified) for line in group_lines]),
     ]
     sheet_columns = (
         *names(*heads),
         *map(Column, (gettext("Submitted"), gettext("Evaluated"))),
-        *(Column(capfirst(said)) for _, said in states),
+        *(Column(capfirst(state_label)) for _, state_label in states),
         Column(gettext("Wrong on the original"), unit="%"),
         Column(gettext("Fooling rate"), unit="%"),
         Column(gettext("Checked")),
@@ -305,28 +308,28 @@ def _figure(looked: Sequence[Looked], title: str, field: str, states: Sequence[t
             count(line.checked),
             _rate(line.verified),
         )
-        for line in found
+        for line in group_lines
     )
     called = gettext("Fooling the model: {by}").format(by=gettext(title))
     name = field or "model"
     sheet = Sheet(name, called, sheet_columns, rows, gettext(NOTE))
-    chart = Bars([" · ".join(line.names) for line in found], series, axis_over([], most=100, unit="%"))
+    chart = Bars([" · ".join(line.names) for line in group_lines], series, axis_over([], most=100, unit="%"))
     return Figure(name, called, sheet, chart)
 
 
-def _rate(found: Proportion) -> Cell:
+def _rate(rate: Proportion) -> Cell:
     """A share with its count and interval beside it."""
-    cell = share(found)
+    cell = share(rate)
     counted = gettext("{hits} of {n}").format(
-        hits=display_text.number(f"{found.hits:,}"), n=display_text.number(f"{found.n:,}")
+        hits=display_text.number(f"{rate.hits:,}"), n=display_text.number(f"{rate.n:,}")
     )
-    return replace(cell, detail=f"{counted}; {cell.detail}" if found.n else counted)
+    return replace(cell, detail=f"{counted}; {cell.detail}" if rate.n else counted)
 
 
 def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | None, ...]]:
     """The head and every group of person, kind, model and week; shares have six decimals, none where nothing counts."""
     yield (*CSV, *STATES)
-    models = {(_named(one, "model")): one for one in looked}
+    models = {(_named(submission, "model")): submission for submission in looked}
     origins = {words: name for name, words in WHOSE.items()}
     for line in lines(looked, ("annotator", "kind", "model", "week", "origin")):
         who, kind, model, week, whose = line.names
@@ -340,4 +343,4 @@ def csv_rows(looked: Sequence[Looked]) -> Iterator[tuple[str | int | float | Non
 
 
 def _six(share: Proportion) -> tuple[float | None, ...]:
-    return tuple(None if one is None else round(one, 6) for one in (share.value, share.low, share.high))
+    return tuple(None if value is None else round(value, 6) for value in (share.value, share.low, share.high))

@@ -53,7 +53,7 @@ BEST = {"fooled": 0, "not_fooled": 2}
 # -- what is drawn ----------------------------------------------------------------------------------
 
 
-def of_place(batch: Batch, place: Place) -> bool:
+def of_place(batch: Batch, slot: Place) -> bool:
     """Whether a place shows proposals: `unhelped` percent of the places do not, evenly spread.
 
     Places in the order of items and numbers are cut into blocks (of 4 for 25 %, of 100 at most), and in each the same
@@ -62,11 +62,11 @@ def of_place(batch: Batch, place: Place) -> bool:
     unhelped, overlap = batch.unhelped, batch.overlap
     if not unhelped:
         return True
-    if place.number > overlap:
-        drawn = draws.generator(batch, "help", batch.seed, place.position, place.number).random()
+    if slot.number > overlap:
+        drawn = draws.generator(batch, "help", batch.seed, slot.position, slot.number).random()
         return drawn * 100 >= unhelped
     size = 100 // gcd(unhelped, 100)
-    block, within = divmod((place.position - 1) * overlap + place.number - 1, size)
+    block, within = divmod((slot.position - 1) * overlap + slot.number - 1, size)
     return within not in draws.generator(batch, "help", batch.seed, block).sample(
         range(size), size * unhelped // 100
     )
@@ -84,29 +84,33 @@ def mode(assignment: Assignment) -> str:
 def attribute(annotation: Annotation, *, assignment: Assignment) -> Provenance:
     """Keep where an annotation of a batch with help comes from. Called with the submission, in its transaction."""
     # Whoever was shown proposals was helped, also where another place was taken after the lease ran out.
-    told = list(Telling.objects.filter(assignment=assignment).select_related("proposal").order_by("number"))
-    found = Origin(HUMAN)
-    if told and annotation.response is not None:
+    impressions = list(
+        Telling.objects.filter(assignment=assignment).select_related("proposal").order_by("number")
+    )
+    attribution = Origin(HUMAN)
+    if impressions and annotation.response is not None:
         task, item = assignment.batch.task(), assignment.plain_item
-        made = task.perturb(item, task.restore(annotation.response["data"]))
-        if made is not None:
-            found = origin(
-                similarity.made(made.example),
-                similarity.pieces(item.example, made.example),
-                list(_shown(task, item, told)),
+        perturbed = task.perturb(item, task.restore(annotation.response["data"]))
+        if perturbed is not None:
+            attribution = origin(
+                similarity.made(perturbed.example),
+                similarity.pieces(item.example, perturbed.example),
+                list(_shown(task, item, impressions)),
             )
     return Provenance.objects.create(
         annotation=annotation,
-        helped=bool(told) or bool(mode(assignment)),
-        origin=found.origin,
-        telling_id=found.key,
-        shared=found.shared,
+        helped=bool(impressions) or bool(mode(assignment)),
+        origin=attribution.origin,
+        telling_id=attribution.key,
+        shared=attribution.shared,
     )
 
 
 def _shown(task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling]) -> Iterable[Shown]:
     last = last_handlings(tellings)
-    newest = max((one.pk for one in last.values() if one.act == Handling.Act.TOOK), default=None)
+    newest = max(
+        (reaction.pk for reaction in last.values() if reaction.act == Handling.Act.TOOK), default=None
+    )
     for telling in tellings:
         example = outcome(task, item, telling.proposal.data)
         handling = last.get(telling.pk)
@@ -121,17 +125,17 @@ def _shown(task: TaskType, item: tasks.contract.Item, tellings: Sequence[Telling
 
 def last_handlings(tellings: Iterable[Telling]) -> dict[int, Handling]:
     """What was done last with each of these, by the key of its telling; in one query."""
-    rows = Handling.objects.filter(telling__in=[one.pk for one in tellings]).order_by("pk")
+    rows = Handling.objects.filter(telling__in=[impression.pk for impression in tellings]).order_by("pk")
     return {row.telling_id: row for row in rows}
 
 
 def outcome(task: TaskType, item: tasks.contract.Item, data: Mapping[str, Any]) -> Any:
     """The example that proposed data makes; None where it does not parse (any more), or makes none."""
     try:
-        made = task.perturb(item, task.parse(data, item))
+        perturbed = task.perturb(item, task.parse(data, item))
     except Invalid:
         return None
-    return made.example if made is not None else None
+    return perturbed.example if perturbed is not None else None
 
 
 # -- proposals by rules -----------------------------------------------------------------------------
@@ -153,14 +157,14 @@ def holding(
     task: TaskType, item: tasks.contract.Item, proposed: Iterable[Proposed], most: int = MOST_BY_RULES
 ) -> list[Held]:
     """The proposals that meet the kind's contract and change something, each outcome once, best first."""
-    kept: dict[str, Held] = {}
-    for one in sorted(proposed, key=lambda each: -each.score):
-        held = hold(task, item, one)
-        if held is not None:
-            kept.setdefault(held.made, held)
-        if len(kept) == most:
+    valid_by_digest: dict[str, Held] = {}
+    for proposal in sorted(proposed, key=lambda each: -each.score):
+        valid_proposal = hold(task, item, proposal)
+        if valid_proposal is not None:
+            valid_by_digest.setdefault(valid_proposal.made, valid_proposal)
+        if len(valid_by_digest) == most:
             break
-    return list(kept.values())
+    return list(valid_by_digest.values())
 
 
 def hold(task: TaskType, item: tasks.contract.Item, proposed: Proposed) -> Held | None:
@@ -187,22 +191,24 @@ def by_rules(item: Item, context: tasks.contract.Context, *, now: datetime) -> l
     )
 
 
-def keep(item: Item, held: Iterable[Held], *, source: str, maker: str, now: datetime) -> list[Proposal]:
+def keep(
+    item: Item, valid_proposals: Iterable[Held], *, source: str, maker: str, now: datetime
+) -> list[Proposal]:
     """Rows of these proposals; what this maker has proposed before is not proposed twice."""
     rows = [
         Proposal(
             item=item,
             source=source,
             maker=maker,
-            category=one.proposed.category[:60],
-            by=one.proposed.by[:200],
-            data=dict(one.data),
-            digest=one.made,
-            why=one.proposed.why,
-            score=one.proposed.score,
+            category=proposal.proposed.category[:60],
+            by=proposal.proposed.by[:200],
+            data=dict(proposal.data),
+            digest=proposal.made,
+            why=proposal.proposed.why,
+            score=proposal.proposed.score,
             made_at=now,
         )
-        for one in held
+        for proposal in valid_proposals
     ]
     Proposal.objects.bulk_create(rows, ignore_conflicts=True)
     return rows
@@ -228,19 +234,21 @@ def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     What two makers propose is listed once. The order depends on the candidates alone.
     """
     by_maker: dict[str, list[Candidate]] = {}
-    for one in sorted(candidates, key=lambda each: (BEST.get(each.verdict or "", 1), -each.score, each.key)):
-        by_maker.setdefault(one.maker, []).append(one)
-    turns = [(place, one) for queue in by_maker.values() for place, one in enumerate(queue)]
+    for candidate in sorted(
+        candidates, key=lambda each: (BEST.get(each.verdict or "", 1), -each.score, each.key)
+    ):
+        by_maker.setdefault(candidate.maker, []).append(candidate)
+    turns = [(position, candidate) for queue in by_maker.values() for position, candidate in enumerate(queue)]
     seen: set[str] = set()
-    found = []
-    for _, one in sorted(
+    ranking = []
+    for _, candidate in sorted(
         turns,
         key=lambda turn: (BEST.get(turn[1].verdict or "", 1), turn[0], turn[1].maker == RULES, turn[1].key),
     ):
-        if one.made not in seen:
-            seen.add(one.made)
-            found.append(one)
-    return found
+        if candidate.made not in seen:
+            seen.add(candidate.made)
+            ranking.append(candidate)
+    return ranking
 
 
 def tell(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
@@ -251,23 +259,23 @@ def tell(*, assignment: Assignment, now: datetime) -> list[dict[str, Any]]:
     """
     if not mode(assignment):
         return []
-    told = _tellings(assignment)
-    if len(told) < MOST_TOLD and assignment.state == Assignment.State.LEASED:
-        _tell_more(assignment, told, now)
-        told = _tellings(assignment)
+    impressions = _tellings(assignment)
+    if len(impressions) < MOST_TOLD and assignment.state == Assignment.State.LEASED:
+        _tell_more(assignment, impressions, now)
+        impressions = _tellings(assignment)
     task, item = assignment.batch.task(), assignment.plain_item
-    last = last_handlings(told)
-    verdicts = verdicts_of(assignment.batch, [one.proposal_id for one in told])
+    last = last_handlings(impressions)
+    verdicts = verdicts_of(assignment.batch, [impression.proposal_id for impression in impressions])
     return [
         {
-            "id": one.proposal.public_id,
-            "data": one.proposal.data,
-            "words": _in_words(task, item, one.proposal.data),
-            "why": shown(one.proposal.why),
-            "verdict": verdicts.get(one.proposal_id),
-            "state": last[one.pk].act if one.pk in last else "",
+            "id": impression.proposal.public_id,
+            "data": impression.proposal.data,
+            "words": _in_words(task, item, impression.proposal.data),
+            "why": shown(impression.proposal.why),
+            "verdict": verdicts.get(impression.proposal_id),
+            "state": last[impression.pk].act if impression.pk in last else "",
         }
-        for one in told
+        for impression in impressions
     ]
 
 
@@ -283,27 +291,27 @@ def _tellings(assignment: Assignment) -> list[Telling]:
     return list(assignment.tellings.select_related("proposal").order_by("number"))
 
 
-def _tell_more(assignment: Assignment, told: Sequence[Telling], now: datetime) -> None:
+def _tell_more(assignment: Assignment, impressions: Sequence[Telling], now: datetime) -> None:
     """Choose among the item's proposals. Two requests at once agree, or the later one is told what the first was."""
     batch, item = assignment.batch, assignment.item
     item.batch = batch
     task = batch.task()
     stored = list(Proposal.objects.filter(item=item).order_by("pk"))
-    if batch.help_from.get("rules") and not any(one.maker == RULES for one in stored):
+    if batch.help_from.get("rules") and not any(entry.maker == RULES for entry in stored):
         by_rules(item, resources.context(batch.project, task.needs), now=now)
         stored = list(Proposal.objects.filter(item=item).order_by("pk"))
-    known = {one.proposal.digest for one in told}
-    verdicts = verdicts_of(batch, [one.pk for one in stored])
+    shown_digests = {entry.proposal.digest for entry in impressions}
+    verdicts = verdicts_of(batch, [entry.pk for entry in stored])
     candidates = ranked(
         [
-            Candidate(one.pk, one.maker, one.digest, one.score, verdicts.get(one.pk))
-            for one in stored
-            if one.digest not in known
+            Candidate(entry.pk, entry.maker, entry.digest, entry.score, verdicts.get(entry.pk))
+            for entry in stored
+            if entry.digest not in shown_digests
         ]
     )
     rows = [
-        Telling(assignment=assignment, proposal_id=one.key, number=number, told_at=now)
-        for number, one in enumerate(candidates[: MOST_TOLD - len(told)], start=len(told) + 1)
+        Telling(assignment=assignment, proposal_id=entry.key, number=number, told_at=now)
+        for number, entry in enumerate(candidates[: MOST_TOLD - len(impressions)], start=len(impressions) + 1)
     ]
     Telling.objects.bulk_create(rows, ignore_conflicts=True)
 
@@ -365,33 +373,37 @@ BESIDE = ("assignment__tellings__proposal", "assignment__tellings__handlings")
 
 def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
     """What a release says of an annotation's help up to a moment: {"help": {...}}; {} in a batch without."""
-    found = getattr(annotation, "provenance", None)
-    if found is None:
+    provenance = getattr(annotation, "provenance", None)
+    if provenance is None:
         return {}
-    told = [one for one in annotation.assignment.tellings.all() if one.told_at <= until]
-    told.sort(key=lambda one: one.number)
+    impressions = [
+        impression for impression in annotation.assignment.tellings.all() if impression.told_at <= until
+    ]
+    impressions.sort(key=lambda impression: impression.number)
     last = [
         max(
-            (act for act in one.handlings.all() if act.made_at <= until), key=lambda act: act.pk, default=None
+            (act for act in impression.handlings.all() if act.made_at <= until),
+            key=lambda act: act.pk,
+            default=None,
         )
-        for one in told
+        for impression in impressions
     ]
     took = [
-        (act.pk, one.proposal.public_id)
-        for one, act in zip(told, last, strict=True)
+        (act.pk, impression.proposal.public_id)
+        for impression, act in zip(impressions, last, strict=True)
         if act is not None and act.act == Handling.Act.TOOK
     ]
     return {
         "help": {
-            "helped": found.helped,
-            "origin": found.origin,
-            "proposal": found.telling.proposal.public_id if found.telling else None,
-            "shared": found.shared,
-            "shown": [one.proposal.public_id for one in told],
+            "helped": provenance.helped,
+            "origin": provenance.origin,
+            "proposal": provenance.telling.proposal.public_id if provenance.telling else None,
+            "shared": provenance.shared,
+            "shown": [impression.proposal.public_id for impression in impressions],
             "took": max(took)[1] if took else None,
             "rejected": [
-                {"proposal": one.proposal.public_id, "errors": act.errors}
-                for one, act in zip(told, last, strict=True)
+                {"proposal": impression.proposal.public_id, "errors": act.errors}
+                for impression, act in zip(impressions, last, strict=True)
                 if act is not None and act.act == Handling.Act.REJECTED
             ],
         }
@@ -400,10 +412,12 @@ def record(annotation: Annotation, *, until: datetime) -> dict[str, Any]:
 
 def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Iterator[dict[str, Any]]:
     """The proposals of these batches that were there at a moment, or were shown for an annotation up to an event."""
-    shown = Annotation.objects.filter(event_id__lte=watermark, assignment__tellings__proposal=OuterRef("pk"))
+    shown_annotations = Annotation.objects.filter(
+        event_id__lte=watermark, assignment__tellings__proposal=OuterRef("pk")
+    )
     rows = (
         Proposal.objects.filter(
-            Q(made_at__lte=until) | Exists(shown), item__batch__in=batches, item__is_gold=False
+            Q(made_at__lte=until) | Exists(shown_annotations), item__batch__in=batches, item__is_gold=False
         )
         .select_related("item__batch", "item__example__source")
         .prefetch_related(Prefetch("trials", Trial.objects.filter(made_at__lte=until).order_by("pk")))
@@ -425,12 +439,12 @@ def records(batches: Sequence[Batch], *, watermark: int, until: datetime) -> Ite
                 "digest": row.digest,
                 "trials": [
                     {
-                        "model": one.model,
-                        "verdict": one.verdict,
-                        "original": one.original,
-                        "perturbed": one.perturbed,
+                        "model": trial.model,
+                        "verdict": trial.verdict,
+                        "original": trial.original,
+                        "perturbed": trial.perturbed,
                     }
-                    for one in row.trials.all()
+                    for trial in row.trials.all()
                 ],
                 "made_at": row.made_at.isoformat(),
             }

@@ -40,16 +40,16 @@ class Asked:
     @cached_property
     def keys(self) -> dict[str, dict[str, str]]:
         """Digests of question and table of both, for the record."""
-        found = {}
+        digests = {}
         for name, example in (("original", self.original), ("perturbed", self.perturbed)):
             if example is not None:
                 request = PredictRequest.about(example)
-                found[name] = {
+                digests[name] = {
                     "question": digest(example.question),
                     "table": request.table_sha,
                     "key": request.key,
                 }
-        return found
+        return digests
 
     @cached_property
     def digest(self) -> str:
@@ -109,7 +109,7 @@ class Held:
 
 
 def hold(
-    asked: Asked,
+    pair: Asked,
     original: Raw | None,
     perturbed: Raw | None,
     *,
@@ -118,20 +118,20 @@ def hold(
 ) -> Held:
     """The verdict on raw answers. `gold` is the perturbed example's answer where somebody else has given it since."""
     right: dict[str, Sequence[str]] = {
-        "original": asked.original.answers,
+        "original": pair.original.answers,
         "perturbed": gold
         if gold is not None
-        else asked.perturbed.answers
-        if asked.perturbed is not None
+        else pair.perturbed.answers
+        if pair.perturbed is not None
         else (),
     }
-    said, scale = {"original": original, "perturbed": perturbed}, scale_of(asked.original)
-    found = {name: _judged(said[name], right[name], scale) for name in right}
+    raw_answers, scale = {"original": original, "perturbed": perturbed}, scale_of(pair.original)
+    judgements = {name: _judged(raw_answers[name], right[name], scale) for name in right}
     verdict = verdicts.verdict(
-        found["original"],
-        found["perturbed"],
-        original_computed=_judged(original, _computed(asked.original), scale),
-        perturbed_computed=_judged(perturbed, asked.computed, scale),
+        judgements["original"],
+        judgements["perturbed"],
+        original_computed=_judged(original, _computed(pair.original), scale),
+        perturbed_computed=_judged(perturbed, pair.computed, scale),
         failed=failed,
     )
     alternatives = {name: list(map(list, forms)) for name in right if (forms := alternatives_of(right[name]))}
@@ -140,7 +140,7 @@ def hold(
     gold_answers = {name: list(answers) for name, answers in right.items()} | {
         name: value for name, value in more.items() if value
     }
-    return Held(verdict, gold_answers, found, is_confirmed(right["perturbed"], asked.computed))
+    return Held(verdict, gold_answers, judgements, is_confirmed(right["perturbed"], pair.computed))
 
 
 def is_confirmed(answers: Sequence[str], computed: Sequence[str] | None) -> bool:
@@ -148,8 +148,12 @@ def is_confirmed(answers: Sequence[str], computed: Sequence[str] | None) -> bool
     return bool(answers) and list(computed or ()) in map(list, accepted(answers))
 
 
-def _judged(said: Raw | None, gold: Sequence[str] | None, scale: str) -> verdicts.Judgement | None:
-    return verdicts.judge(said["answers"], gold, said["text"], scale) if said is not None and gold else None
+def _judged(raw_answer: Raw | None, gold: Sequence[str] | None, scale: str) -> verdicts.Judgement | None:
+    return (
+        verdicts.judge(raw_answer["answers"], gold, raw_answer["text"], scale)
+        if raw_answer is not None and gold
+        else None
+    )
 
 
 def _computed(example: tableqa.Example) -> list[str] | None:

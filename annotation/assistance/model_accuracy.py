@@ -169,11 +169,11 @@ def known(keys: Collection[int], *, task: TaskType, predictor: str) -> Accuracy:
     """The newest answers of a predictor to these examples (keys), without asking it."""
     rows = _answers(task, keys).filter(_of_predictor(predictor))
     newest = rows.order_by("-made_at", "-pk").values_list("model", flat=True).first()
-    found = Accuracy(predictor, len(keys)) if newest is None else count(keys, task=task, model=newest)
+    accuracy = Accuracy(predictor, len(keys)) if newest is None else count(keys, task=task, model=newest)
     each = _seconds_each(predictor)
-    seconds = None if each is None else each * found.unknown / _at_once(predictor)
-    needed = estimate(keys, found.unknown, task=task, predictor=predictor) if found.unknown else None
-    return Accuracy(**{**vars(found), "seconds": seconds, "estimate": needed})
+    seconds = None if each is None else each * accuracy.unknown / _at_once(predictor)
+    needed = estimate(keys, accuracy.unknown, task=task, predictor=predictor) if accuracy.unknown else None
+    return Accuracy(**{**vars(accuracy), "seconds": seconds, "estimate": needed})
 
 
 def estimate(
@@ -197,8 +197,8 @@ def count(keys: Collection[int], *, task: TaskType, model: str) -> Accuracy:
     """How many of these examples (keys) this very model answers correctly."""
     rows = _answers(task, keys).filter(model=model)
 
-    def number(wanted: Q) -> Count:
-        return Count("example", filter=wanted, distinct=True)
+    def number(condition: Q) -> Count:
+        return Count("example", filter=condition, distinct=True)
 
     counts = rows.aggregate(
         right=number(Q(data__right=True)),
@@ -226,8 +226,8 @@ def by_source(sources: Collection[Source]) -> dict[tuple[str, str, str], tuple[i
             continue
         grouped = rows.filter(model=newest).order_by().values_list("example__source__name", "purpose")
         correct = Count("example", filter=Q(data__right=True), distinct=True)
-        asked = Count("example", distinct=True)
-        for name, purpose, *numbers in grouped.annotate(correct=correct, asked=asked):
+        answered_count = Count("example", distinct=True)
+        for name, purpose, *numbers in grouped.annotate(correct=correct, asked=answered_count):
             counts[name, predictor, purpose] = (numbers[0], numbers[1])
     return counts
 
@@ -244,9 +244,9 @@ def needed_by_source(
         keys = list(originals.values_list("pk", flat=True))
         for purpose, task in tasks.items():
             for name in models:
-                _, asked = counts.get((source.name, name, purpose), (0, 0))
-                needed_here = estimate(keys, len(keys) - asked, task=task, predictor=name)
-                if needed_here is not None and len(keys) > asked:
+                _, answered_count = counts.get((source.name, name, purpose), (0, 0))
+                needed_here = estimate(keys, len(keys) - answered_count, task=task, predictor=name)
+                if needed_here is not None and len(keys) > answered_count:
                     needed[source.name, name, purpose] = needed_here
     return needed
 

@@ -22,8 +22,8 @@ KEPT = ("answers", "text", "op", "cells", "score", "topk", "rows_seen", "rows_to
 
 def raw(prediction: Prediction) -> dict[str, Any]:
     """A prediction as it is stored."""
-    said = prediction.to_dict()
-    stored = {name: said[name] for name in KEPT}
+    prediction_fields = prediction.to_dict()
+    stored = {name: prediction_fields[name] for name in KEPT}
     return {**stored, "state": prediction.state} if prediction.state else stored
 
 
@@ -81,20 +81,23 @@ def fooled_today(assignment: Assignment, *, now: datetime) -> int:
     return fooled.values("assignment").distinct().count()
 
 
-def keep_verdict(row: Try, held: Held, *, now: datetime) -> Verdict | None:
+def keep_verdict(row: Try, judged_pair: Held, *, now: datetime) -> Verdict | None:
     """Add a verdict to a try that has its answers, unless it says what the newest one says by the same gold answers."""
     if row.answered_at is None:
         return None
     last = row.verdicts.order_by("-pk").first()
-    is_same = last is not None and (last.verdict, last.gold) == (held.verdict, held.gold)
-    if last is not None and is_same and bool(last.is_confirmed) == held.is_confirmed:
+    is_same = last is not None and (last.verdict, last.gold) == (judged_pair.verdict, judged_pair.gold)
+    if last is not None and is_same and bool(last.is_confirmed) == judged_pair.is_confirmed:
         return last
     return Verdict.objects.create(
         of=row,
-        verdict=held.verdict,
-        gold=dict(held.gold),
-        judgements={name: one.to_dict() if one else None for name, one in held.judgements.items()},
-        is_confirmed=held.is_confirmed,
+        verdict=judged_pair.verdict,
+        gold=dict(judged_pair.gold),
+        judgements={
+            name: judgement.to_dict() if judgement else None
+            for name, judgement in judged_pair.judgements.items()
+        },
+        is_confirmed=judged_pair.is_confirmed,
         made_at=now,
     )
 
@@ -108,25 +111,25 @@ def rest(annotation: Annotation, *, assignment: Assignment, now: datetime) -> Tr
     if not batch.loop_model or task.predicts != "live" or annotation.response is None:
         return None
     item = assignment.plain_item
-    found = asked(task, item, annotation.response.get("data"))
-    if found.perturbed is None:
+    pair = asked(task, item, annotation.response.get("data"))
+    if pair.perturbed is None:
         return None
     row = Try(
         assignment=assignment,
         annotation=annotation,
         kind=Try.Kind.SUBMISSION,
         predictor=batch.loop_model,
-        digest=found.digest,
-        asked=found.keys,
+        digest=pair.digest,
+        asked=pair.keys,
         response=annotation.response,
         made_at=now,
     )
-    last = last_try(batch, assignment, found.digest)
+    last = last_try(batch, assignment, pair.digest)
     if last is not None:
         row.model, row.original, row.perturbed = last.model, last.original, last.perturbed
         row.error, row.answered_at = last.error, last.answered_at
     row.save(force_insert=True)
-    keep_verdict(row, hold(found, row.original, row.perturbed, failed=bool(row.error)), now=now)
+    keep_verdict(row, hold(pair, row.original, row.perturbed, failed=bool(row.error)), now=now)
     return row
 
 
@@ -190,13 +193,13 @@ def records(
                 "error": row.error,
                 "verdicts": [
                     {
-                        "verdict": one.verdict,
-                        "gold": one.gold,
-                        "judgements": one.judgements,
-                        "made_at": one.made_at.isoformat(),
+                        "verdict": verdict.verdict,
+                        "gold": verdict.gold,
+                        "judgements": verdict.judgements,
+                        "made_at": verdict.made_at.isoformat(),
                     }
                     # Verdicts are read after the rows: one may rest on answers that came in between.
-                    for one in (row.verdicts.all() if row.answered_at is not None else ())
+                    for verdict in (row.verdicts.all() if row.answered_at is not None else ())
                 ],
                 "made_at": row.made_at.isoformat(),
             }

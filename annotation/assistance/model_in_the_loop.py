@@ -243,7 +243,7 @@ def prepare(
             return Seen("stale", gettext(WORDS["stale"]), tries=counted)
         refuse("already_submitted", "This item is submitted. Undo the submission to check another change.")
     batch, item = assignment.batch, assignment.plain_item
-    asked = _asked(batch.task(), item, response)
+    pair = _asked(batch.task(), item, response)
     if not batch.loop_model:
         return Seen("none", gettext(WORDS["none"]), tries=counted)
     if model and (kind == "try" or model not in model_checks.panel(batch)):
@@ -251,24 +251,26 @@ def prepare(
     entry = settings.PREDICTORS.get(model or batch.loop_model)
     if entry is None:
         return Seen("unavailable", gettext(WORDS["gone"]), tries=counted)
-    if kind == "try" and asked.perturbed is None:
+    if kind == "try" and pair.perturbed is None:
         return Seen("nothing", gettext(WORDS["nothing"]), tries=counted)
     if kind == "try":
-        known = Try.objects.filter(
-            assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
+        earlier_try = Try.objects.filter(
+            assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=pair.digest
         ).first()
-        if known is not None:
-            judged = judgements.hold(asked, known.original, known.perturbed, failed=bool(known.error))
-            model_checks.keep_verdict(known, judged, now=now)  # the answer may be another one by now
-            return _counted(_of_row(known, asked, counted, batch.task()), asked, assignment, now)
+        if earlier_try is not None:
+            judged = judgements.hold(
+                pair, earlier_try.original, earlier_try.perturbed, failed=bool(earlier_try.error)
+            )
+            model_checks.keep_verdict(earlier_try, judged, now=now)  # the answer may be another one by now
+            return _counted(_of_row(earlier_try, pair, counted, batch.task()), pair, assignment, now)
     if not is_live(entry):
         if kind == "preview":
             return Seen("slow", gettext(WORDS["slow"]), tries=counted)
-        _keep(assignment, asked, response, now=now)
+        _keep(assignment, pair, response, now=now)
         if batch.loop_model not in stopped(batch):
             start(batch=batch, now=now)
         return Seen("waiting", gettext(WORDS["waiting"]), tries=(counted or 0) + 1)
-    requests = _requests(asked, slot=slot_of(assignment), seq=seq)
+    requests = _requests(pair, slot=slot_of(assignment), seq=seq)
     name, purpose = (model, "panel") if model else (batch.loop_model, "loop")
     meter = metering.meter_of(name, project=batch.project_id, batch=batch.pk, purpose=purpose)
     has_budget = bool(batch.model_budget or batch.project.model_budget)
@@ -281,7 +283,7 @@ def prepare(
         return Seen(answer.state, answer.words, tries=counted)
     return Query(
         assignment=assignment,
-        asked=asked,
+        asked=pair,
         response=response,
         is_try=kind == "try",
         entry=entry,
@@ -296,7 +298,7 @@ def prepare(
 def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
     """What came of a question. A try is kept; the model of a batch that has none yet is frozen."""
     query.payment.settle()
-    assignment, asked, counted = query.assignment, query.asked, query.counted
+    assignment, pair, counted = query.assignment, query.asked, query.counted
     batch, answer = assignment.batch, _answered(outcome)
     if answer.state != "answered":
         return Seen(answer.state, answer.words, tries=counted)
@@ -304,21 +306,21 @@ def conclude(query: Query, outcome: Outcomes, *, now: datetime) -> Seen:
         return Seen("changed", gettext(WORDS["changed"]), tries=counted)
     if query.is_try:
         took = int((time.monotonic() - query.began) * 1000)
-        row = _keep(assignment, asked, query.response, answer=answer, milliseconds=took, now=now)
+        row = _keep(assignment, pair, query.response, answer=answer, milliseconds=took, now=now)
         return _counted(
-            _of_row(row, asked, model_checks.of_person(assignment), batch.task()), asked, assignment, now
+            _of_row(row, pair, model_checks.of_person(assignment), batch.task()), pair, assignment, now
         )
-    held = judgements.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
-    return _seen(asked, answer.original, answer.perturbed, held, answer.error, counted, batch.task())
+    judged_pair = judgements.hold(pair, answer.original, answer.perturbed, failed=bool(answer.error))
+    return _seen(pair, answer.original, answer.perturbed, judged_pair, answer.error, counted, batch.task())
 
 
-def _counted(seen: Seen, asked: judgements.Asked, assignment: Assignment, now: datetime) -> Seen:
+def _counted(seen: Seen, pair: judgements.Asked, assignment: Assignment, now: datetime) -> Seen:
     """A check that verifiably fools the model, with the person's count of the day.
 
     Without a program that gives the new answer nobody knows yet whether the change keeps its meaning: nonsense would count.
     """
-    answers = asked.perturbed.answers if asked.perturbed is not None else ()
-    meaning = verdict_line.meaning(given=answers, computed=asked.computed)
+    answers = pair.perturbed.answers if pair.perturbed is not None else ()
+    meaning = verdict_line.meaning(answers=answers, computed=pair.computed)
     if seen.verdict != "fooled" or meaning != "program" or assignment.batch.task().predicts != "live":
         return seen
     return replace(seen, fooled_today=model_checks.fooled_today(assignment, now=now))
@@ -334,19 +336,19 @@ def practise(
     seq: int,
 ) -> Seen:
     """The same in practice, by the first model that answers at once. Nothing is kept or frozen, and no check counted."""
-    asked = _asked(task, item, response)
+    pair = _asked(task, item, response)
     name = practice_model()
     if name is None:
         return Seen("none", gettext("There is no model in the loop here."))
     slot = salted_hmac("annotation.practice", slot, algorithm="sha256").hexdigest()[:16]
     entry = settings.PREDICTORS[name]
     meter = metering.meter_of(name, project=project.pk, batch=None, purpose="practice")
-    requests = _requests(asked, slot=slot, seq=seq)
+    requests = _requests(pair, slot=slot, seq=seq)
     answer = _ask(entry, requests, within=live_seconds(entry), meter=meter, is_fresh=False)
     if answer.state != "answered":
         return Seen(answer.state, answer.words)
-    held = judgements.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
-    return _seen(asked, answer.original, answer.perturbed, held, answer.error, None, task)
+    judged_pair = judgements.hold(pair, answer.original, answer.perturbed, failed=bool(answer.error))
+    return _seen(pair, answer.original, answer.perturbed, judged_pair, answer.error, None, task)
 
 
 def practice_loop(task: TaskType) -> dict[str, Any] | None:
@@ -453,7 +455,7 @@ Requests = tuple[PredictRequest, PredictRequest | None]
 Outcomes = tuple[Prediction, Prediction | None] | Unanswered
 
 
-def _requests(asked: judgements.Asked, *, slot: str = "", seq: int = 0) -> Requests:
+def _requests(pair: judgements.Asked, *, slot: str = "", seq: int = 0) -> Requests:
     """The questions about the original and about what was made of it.
 
     The original is asked about beside each perturbed example: neither is to take the other's turn.
@@ -464,7 +466,7 @@ def _requests(asked: judgements.Asked, *, slot: str = "", seq: int = 0) -> Reque
         else PredictRequest.about(
             example, options=SHOWN, **({"slot": f"{slot}.{name}", "seq": seq} if slot else {})
         )
-        for name, example in (("o", asked.original), ("p", asked.perturbed))
+        for name, example in (("o", pair.original), ("p", pair.perturbed))
     )
     assert original is not None  # nosec
     return original, perturbed
@@ -525,7 +527,7 @@ def _unpaid(error: ChatError | Unanswered) -> Answer:
     return Answer("unavailable", f"{error} {gettext(ON_YOU_GO)}", reason=str(error), is_final=True)
 
 
-def _ask_chat(name: str, asked: judgements.Asked, model: ChatModel) -> Answer:
+def _ask_chat(name: str, pair: judgements.Asked, model: ChatModel) -> Answer:
     """The same of a language model, which has no weights to name: its name stands for them.
 
     An endpoint that gave no answer is left alone for a while. A reply without a list of answers is asked for again a few
@@ -536,14 +538,14 @@ def _ask_chat(name: str, asked: judgements.Asked, model: ChatModel) -> Answer:
     if not breaker.lets_through():
         rests = gettext(WORDS["left_alone"])
         return Answer("unavailable", f"{rests} {gettext(ON_YOU_GO)}", reason=rests)
-    said: dict[str, dict[str, Any]] = {}
+    raw_answers: dict[str, dict[str, Any]] = {}
     error_said = reply_state = ""
     try:
-        for part, example in (("original", asked.original), ("perturbed", asked.perturbed)):
+        for part, example in (("original", pair.original), ("perturbed", pair.perturbed)):
             if example is None:
                 continue
             listed = ask_for_list(model, example)
-            said[part] = listed.raw()
+            raw_answers[part] = listed.raw()
             if listed.answers is None:  # there will be no verdict: the other example would only cost
                 error_said, reply_state = _why_unread(listed, part), listed.state
                 break
@@ -565,8 +567,8 @@ def _ask_chat(name: str, asked: judgements.Asked, model: ChatModel) -> Answer:
         "answered",
         "",
         named,
-        said.get("original"),
-        said.get("perturbed"),
+        raw_answers.get("original"),
+        raw_answers.get("perturbed"),
         error=error_said,
         reply_state=reply_state,
     )
@@ -578,13 +580,13 @@ def _why_unread(listed: Listed, part: str) -> str:
     return listed.reason[:LONGEST_ERROR] or UNREAD[part].format(times=len(listed.unread))
 
 
-def answer_patiently(name: str, asked: judgements.Asked, meter: metering.ProjectMeter) -> Answer:
+def answer_patiently(name: str, pair: judgements.Asked, meter: metering.ProjectMeter) -> Answer:
     """A model of either protocol, with all the time that a job gives it."""
     entry = settings.PREDICTORS[name]
     if entry["protocol"] == "chat":
-        return _ask_chat(name, asked, replace(chat_model(settings.PREDICTORS, name), meter=meter))
+        return _ask_chat(name, pair, replace(chat_model(settings.PREDICTORS, name), meter=meter))
     within = max(PATIENT, entry.get("deadline_ms", 0) / 1000)
-    return _ask(entry, _requests(asked), within=within, meter=meter)
+    return _ask(entry, _requests(pair), within=within, meter=meter)
 
 
 # -- keeping ----------------------------------------------------------------------------------------
@@ -592,7 +594,7 @@ def answer_patiently(name: str, asked: judgements.Asked, meter: metering.Project
 
 def _keep(
     assignment: Assignment,
-    asked: judgements.Asked,
+    pair: judgements.Asked,
     response: Mapping[str, Any],
     *,
     answer: Answer | None = None,
@@ -605,8 +607,8 @@ def _keep(
         assignment=assignment,
         kind=Try.Kind.PERSON,
         predictor=batch.loop_model,
-        digest=asked.digest,
-        asked=asked.keys,
+        digest=pair.digest,
+        asked=pair.keys,
         response=dict(response),
         milliseconds=milliseconds,
         made_at=now,
@@ -617,11 +619,11 @@ def _keep(
         with transaction.atomic():
             row.save(force_insert=True)
             model_checks.keep_verdict(
-                row, judgements.hold(asked, row.original, row.perturbed, failed=bool(row.error)), now=now
+                row, judgements.hold(pair, row.original, row.perturbed, failed=bool(row.error)), now=now
             )
     except IntegrityError:
         row = Try.objects.get(
-            assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=asked.digest
+            assignment=assignment, kind=Try.Kind.PERSON, predictor=batch.loop_model, digest=pair.digest
         )
     return row
 
@@ -631,13 +633,13 @@ def _fill(row: Try, answer: Answer, revision: str, now: datetime) -> None:
     row.original, row.perturbed = answer.original, answer.perturbed
 
 
-def _of_row(row: Try, asked: judgements.Asked, counted: int | None, task: TaskType) -> Seen:
+def _of_row(row: Try, pair: judgements.Asked, counted: int | None, task: TaskType) -> Seen:
     if row.answered_at is None and _was_asked_in_vain(row):
         return Seen("unavailable", f"{gettext(WORDS['no_answer_yet'])} {gettext(ON_YOU_GO)}", tries=counted)
     if row.answered_at is None:
         return Seen("waiting", gettext(WORDS["waiting"]), tries=counted)
-    held = judgements.hold(asked, row.original, row.perturbed, failed=bool(row.error))
-    return _seen(asked, row.original, row.perturbed, held, row.error, counted, task)
+    judged_pair = judgements.hold(pair, row.original, row.perturbed, failed=bool(row.error))
+    return _seen(pair, row.original, row.perturbed, judged_pair, row.error, counted, task)
 
 
 def _was_asked_in_vain(row: Try) -> bool:
@@ -651,24 +653,24 @@ def _was_asked_in_vain(row: Try) -> bool:
 
 
 def _seen(
-    asked: judgements.Asked,
+    pair: judgements.Asked,
     original: Mapping[str, Any] | None,
     perturbed: Mapping[str, Any] | None,
-    held: judgements.Held,
+    judged_pair: judgements.Held,
     error: str,
     counted: int | None,
     task: TaskType,
 ) -> Seen:
-    judged = held.judgements["perturbed"]
-    nothing_yet = asked.perturbed is None and not error
+    judged = judged_pair.judgements["perturbed"]
+    nothing_yet = pair.perturbed is None and not error
     newest = perturbed or original
     of_meaning = ""
     if task.predicts == "live":
         of_meaning = verdict_line.meaning(
-            given=verdicts.gold_of(held.gold, "perturbed"), computed=asked.computed
+            answers=verdicts.gold_of(judged_pair.gold, "perturbed"), computed=pair.computed
         )
     line = verdict_line.parts(
-        held,
+        judged_pair,
         original=original["answers"] if original else (),
         perturbed=perturbed["answers"] if perturbed else None,
         score=newest["score"] if newest else None,
@@ -678,12 +680,18 @@ def _seen(
     return Seen(
         state="answered",
         words=shown(error)
-        or (_so_far(held) if nothing_yet else gettext(_own_words(task).get(held.verdict, held.words))),
+        or (
+            _so_far(judged_pair)
+            if nothing_yet
+            else gettext(_own_words(task).get(judged_pair.verdict, judged_pair.words))
+        ),
         # A model that cannot read the example, or be read, has said nothing that is right or wrong.
-        original=_look(original, asked.original, None if error else held.judgements["original"], held.gold),
-        perturbed=_look(perturbed, asked.perturbed, None if error else judged, held.gold, "perturbed"),
-        verdict=None if nothing_yet else held.verdict,
-        forms=judged.forms if judged is not None and held.verdict == "unsure" else None,
+        original=_look(
+            original, pair.original, None if error else judged_pair.judgements["original"], judged_pair.gold
+        ),
+        perturbed=_look(perturbed, pair.perturbed, None if error else judged, judged_pair.gold, "perturbed"),
+        verdict=None if nothing_yet else judged_pair.verdict,
+        forms=judged.forms if judged is not None and judged_pair.verdict == "unsure" else None,
         tries=counted,
         line=tuple(line),
         meaning=gettext(verdict_line.MEANING[of_meaning]) if of_meaning and perturbed else "",
@@ -694,34 +702,36 @@ def _own_words(task: TaskType) -> Mapping[str, str]:
     return task.verdict_words if isinstance(task, ModelInTheLoop) else {}
 
 
-def _so_far(held: judgements.Held) -> str:
+def _so_far(judged_pair: judgements.Held) -> str:
     """What is said of the original alone, before anything is tried."""
-    found = held.judgements["original"]
-    if found is None:
-        return "" if held.gold["original"] else held.words
-    return gettext(WORDS["right_so_far"]) if found.right else gettext(verdicts.WORDS["wrong_on_original"])
+    judgement = judged_pair.judgements["original"]
+    if judgement is None:
+        return "" if judged_pair.gold["original"] else judged_pair.words
+    return gettext(WORDS["right_so_far"]) if judgement.right else gettext(verdicts.WORDS["wrong_on_original"])
 
 
 def _look(
-    said: Mapping[str, Any] | None,
+    raw_answer: Mapping[str, Any] | None,
     example: tableqa.Example | None,
     judged: verdicts.Judgement | None,
     gold: Mapping[str, Any],
     name: str = "original",
 ) -> Look | None:
-    if said is None or example is None:
+    if raw_answer is None or example is None:
         return None
     expected = verdicts.gold_of(gold, name)
     rows, columns = example.table.row_ids, example.table.column_ids
     return Look(
-        answers=tuple(said["answers"]),
+        answers=tuple(raw_answer["answers"]),
         expected=(in_words(expected),) if alternatives_of(expected) else expected,
-        score=said["score"],
-        cells=tuple((rows[row], columns[column]) for row, column in said["cells"]),
-        rows_seen=said["rows_seen"],
-        rows_total=said["rows_total"],
+        score=raw_answer["score"],
+        cells=tuple((rows[row], columns[column]) for row, column in raw_answer["cells"]),
+        rows_seen=raw_answer["rows_seen"],
+        rows_total=raw_answer["rows_total"],
         right=judged.right if judged is not None else None,
-        next_best=tuple((tuple(one["answers"]), one["score"]) for one in said.get("topk", ())),
+        next_best=tuple(
+            (tuple(candidate["answers"]), candidate["score"]) for candidate in raw_answer.get("topk", ())
+        ),
     )
 
 
@@ -757,16 +767,16 @@ def start_panel(*, batch: Batch, predictor: str, by: Person | None, now: datetim
         annotation = assignment.annotation
         if annotation is None or annotation.response is None:
             continue
-        asked = judgements.asked(task, assignment.plain_item, annotation.response.get("data"))
-        if asked.perturbed is not None:
+        pair = judgements.asked(task, assignment.plain_item, annotation.response.get("data"))
+        if pair.perturbed is not None:
             Try.objects.get_or_create(
                 annotation=annotation,
                 predictor=predictor,
                 defaults={
                     "assignment": assignment,
                     "kind": Try.Kind.PANEL,
-                    "digest": asked.digest,
-                    "asked": asked.keys,
+                    "digest": pair.digest,
+                    "asked": pair.keys,
                     "response": annotation.response,
                     "made_at": now,
                 },
@@ -883,13 +893,13 @@ def fill_all(
     by_predictor: dict[str, list[int]] = {}
     for key, _, predictor in waiting:
         by_predictor.setdefault(predictor, []).append(key)
-    filling, place = Filling(batch, now), 0
+    filling, completed_count = Filling(batch, now), 0
     for predictor, keys in by_predictor.items():
         if predictor in but:
             continue
         for _ in filling.answers(predictor, keys):
-            place += 1
-            progress(place, len(waiting))
+            completed_count += 1
+            progress(completed_count, len(waiting))
     return Filled(filling.done, len(waiting) - filling.done, filling.stopped, filling.refused)
 
 
@@ -933,21 +943,21 @@ class Filling:
         crew = crew_of(predictor)
         self.silent, self.unusable, self.reason = 0, 0, ""
         begun = 0
-        for row, asked, answer, seconds in crew.map(
+        for row, pair, answer, seconds in crew.map(
             lambda question: self._ask(*question), self._questions(predictor, keys, crew)
         ):
             begun += 1
-            kept = answer is None or self._keep(row, asked, answer, seconds)
-            self.done += kept
-            self.silent += not kept
+            is_stored = answer is None or self._keep(row, pair, answer, seconds)
+            self.done += is_stored
+            self.silent += not is_stored
             if answer is not None and answer.is_final:
                 self.refused[predictor] = answer.reason
-            if answer is not None and kept:
+            if answer is not None and is_stored:
                 self.unusable = self.unusable + 1 if answer.reply_state else 0
                 self.reason = answer.error or self.reason
             if self.unusable >= entry.get("stop_after", STOP_AFTER):
                 self.stopped[predictor] = self.reason
-            yield kept
+            yield is_stored
         yield from (False for _ in range(len(keys) - begun))
 
     def _questions(
@@ -957,20 +967,20 @@ class Filling:
             if self.silent >= MOST_SILENT or predictor in self.stopped or predictor in self.refused:
                 return
             row = _loaded(key)
-            asked = judgements.asked(self.batch.task(), row.assignment.plain_item, row.response.get("data"))
+            pair = judgements.asked(self.batch.task(), row.assignment.plain_item, row.response.get("data"))
             purpose = "panel" if row.kind == Try.Kind.PANEL else "loop"
-            yield row, asked, _meter(self.batch, predictor, purpose, crew)
+            yield row, pair, _meter(self.batch, predictor, purpose, crew)
 
     def _ask(
-        self, row: Try, asked: judgements.Asked, meter: metering.ProjectMeter
+        self, row: Try, pair: judgements.Asked, meter: metering.ProjectMeter
     ) -> tuple[Try, judgements.Asked, Answer | None, float]:
         """The answer, None where somebody else has it meanwhile. Runs in a thread, without the database."""
         if row.answered_at is not None:
-            return row, asked, None, 0.0
+            return row, pair, None, 0.0
         began = time.monotonic()
-        return row, asked, answer_patiently(row.predictor, asked, meter), time.monotonic() - began
+        return row, pair, answer_patiently(row.predictor, pair, meter), time.monotonic() - began
 
-    def _keep(self, row: Try, asked: judgements.Asked, answer: Answer, seconds: float) -> bool:
+    def _keep(self, row: Try, pair: judgements.Asked, answer: Answer, seconds: float) -> bool:
         if answer.state != "answered":
             return False
         batch, now = self.batch, self.now
@@ -989,7 +999,7 @@ class Filling:
                 milliseconds=row.milliseconds,
             )
             if won:
-                model_checks.keep_verdict(row, _held(row, asked), now=now)
+                model_checks.keep_verdict(row, _held(row, pair), now=now)
         return True
 
 
@@ -1010,14 +1020,14 @@ def crew_of(predictor: str) -> Crew:
         return Crew()
 
 
-def answer_to(batch: Batch, asked: judgements.Asked, crew: Crew) -> Answer:
+def answer_to(batch: Batch, pair: judgements.Asked, crew: Crew) -> Answer:
     """What the batch's model answers when it has all the time it needs, for whoever looks without a person (a search).
 
     May run in a thread of the crew.
     """
     if batch.loop_model not in settings.PREDICTORS:
         return Answer("unavailable", "")
-    return answer_patiently(batch.loop_model, asked, _meter(batch, batch.loop_model, "search", crew))
+    return answer_patiently(batch.loop_model, pair, _meter(batch, batch.loop_model, "search", crew))
 
 
 def is_from(batch: Batch, answer: Answer) -> bool:
@@ -1025,11 +1035,11 @@ def is_from(batch: Batch, answer: Answer) -> bool:
     return answer.state == "answered" and (not answer.model or freeze(batch, answer.model))
 
 
-def answer_about_original(batch: Batch, asked: judgements.Asked, crew: Crew) -> Answer | None:
+def answer_about_original(batch: Batch, pair: judgements.Asked, crew: Crew) -> Answer | None:
     """What the batch's model answers to an example before any change; None where it gives no answer."""
     if batch.loop_model not in settings.PREDICTORS:
         return None
-    answer = answer_to(batch, replace(asked, perturbed=None), crew)
+    answer = answer_to(batch, replace(pair, perturbed=None), crew)
     return answer if is_from(batch, answer) else None
 
 
@@ -1045,8 +1055,8 @@ def recheck(*, batch: Batch, now: datetime, after: int = 0) -> int:
     for key in list(rows.order_by("pk").values_list("pk", flat=True)):
         row = _loaded(key)
         before = row.verdicts.count()
-        asked = judgements.asked(batch.task(), row.assignment.plain_item, row.response.get("data"))
-        model_checks.keep_verdict(row, _held(row, asked), now=now)
+        pair = judgements.asked(batch.task(), row.assignment.plain_item, row.response.get("data"))
+        model_checks.keep_verdict(row, _held(row, pair), now=now)
         new += row.verdicts.count() - before
     return new
 
@@ -1064,9 +1074,9 @@ def _checked_since(after: int) -> Any:
     return Annotation.objects.filter(outcomes__example__items__in=items)
 
 
-def _held(row: Try, asked: judgements.Asked) -> judgements.Held:
+def _held(row: Try, pair: judgements.Asked) -> judgements.Held:
     gold = given_since(row)
-    return judgements.hold(asked, row.original, row.perturbed, gold=gold, failed=bool(row.error))
+    return judgements.hold(pair, row.original, row.perturbed, gold=gold, failed=bool(row.error))
 
 
 def given_since(row: Try) -> list[str] | None:
@@ -1078,7 +1088,7 @@ def given_since(row: Try) -> list[str] | None:
 
 def answers_since(annotations: Sequence[int]) -> dict[int, list[str]]:
     """For annotations (ids): what an accepted outcome on the example they made says is its right answer, the newest."""
-    found: dict[int, list[str]] = {}
+    answers_by_annotation: dict[int, list[str]] = {}
     outcomes = Outcome.objects.filter(decision__item__example__outcome__annotations__in=list(annotations))
     outcomes = outcomes.select_related("decision__item__batch", "decision__item__example__stored_table")
     for outcome in outcomes.order_by("pk").distinct():
@@ -1090,10 +1100,10 @@ def answers_since(annotations: Sequence[int]) -> dict[int, list[str]]:
         gold = task.gold(task.restore(outcome.response["data"]), plain)
         if gold is None:
             continue
-        made = item.example.outcome
-        for key in made.annotations.filter(pk__in=list(annotations)).values_list("pk", flat=True):
-            found[key] = list(gold)
-    return found
+        source_outcome = item.example.outcome
+        for key in source_outcome.annotations.filter(pk__in=list(annotations)).values_list("pk", flat=True):
+            answers_by_annotation[key] = list(gold)
+    return answers_by_annotation
 
 
 def _loaded(key: int) -> Try:

@@ -84,9 +84,9 @@ def check(*, predictor: str, purpose: str, samples: int, temperature: float) -> 
 
 def unasked(sources: list[Source], *, purpose: str, model: str) -> QuerySet[Example]:
     """Original examples without this model's answer for the purpose, in the order of their sources."""
-    asked = ModelAnswer.objects.filter(example=OuterRef("pk"), purpose=purpose, model=model)
-    found = Example.objects.originals().usable().filter(~Exists(asked), source__in=sources)
-    return found.select_related("stored_table").order_by("source_id", "position", "pk")
+    answered = ModelAnswer.objects.filter(example=OuterRef("pk"), purpose=purpose, model=model)
+    examples = Example.objects.originals().usable().filter(~Exists(answered), source__in=sources)
+    return examples.select_related("stored_table").order_by("source_id", "position", "pk")
 
 
 def ask_model(
@@ -104,18 +104,20 @@ def ask_model(
 
     Every answer is written as it comes. Raises Refused(predictor_failed) where the endpoint gives none.
     """
-    asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
-    keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
-    crew, done, unusable = Crew(asked.chat.at_once if asked.chat else 1), 0, 0
+    queried_model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
+    keys = list(
+        unasked(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[:limit]
+    )
+    crew, done, unusable = Crew(queried_model.chat.at_once if queried_model.chat else 1), 0, 0
     problem: Exception | None = None
-    stop_after = asked.entry.get("stop_after", STOP_AFTER)
+    stop_after = queried_model.entry.get("stop_after", STOP_AFTER)
 
     def questions() -> Iterator[tuple[Example, tableqa.Example, Asked]]:
         for key in keys:
             if unusable >= stop_after:
                 return
             row = Example.objects.select_related("stored_table", "source").get(pk=key)
-            yield row, row.example(), _metered(asked, predictor, row, crew)
+            yield row, row.example(), _metered(queried_model, predictor, row, crew)
 
     def answer(question: tuple[Example, tableqa.Example, Asked]) -> tuple[Example, dict[str, Any]]:
         row, example, metered = question
@@ -124,17 +126,17 @@ def ask_model(
     try:
         for row, data in crew.map(answer, questions()):
             ModelAnswer.objects.create(
-                example=row, purpose=purpose, model=asked.name, data=data, made_at=now()
+                example=row, purpose=purpose, model=queried_model.name, data=data, made_at=now()
             )
             done += 1
-            unusable = unusable + 1 if _is_unusable(asked, data) else 0
+            unusable = unusable + 1 if _is_unusable(queried_model, data) else 0
             progress(done, len(keys))
     except (ChatError, Unanswered) as error:
         problem = error
     if unusable >= stop_after and problem is None:
         problem = ChatError(
             gettext("{model} gave {number} unusable replies in a row.").format(
-                model=asked.name, number=unusable
+                model=queried_model.name, number=unusable
             )
         )
     if problem is not None:
@@ -148,12 +150,14 @@ def ask_model(
     return len(keys)
 
 
-def _metered(asked: Asked, predictor: str, row: Example, crew: Crew) -> Asked:
+def _metered(queried_model: Asked, predictor: str, row: Example, crew: Crew) -> Asked:
     """The same model with the meter of the example's project."""
     meter = metering.meter_of(
         predictor, project=row.source.project_id, batch=None, purpose="questions", crew=crew
     )
-    return replace(asked, chat=asked.chat and replace(asked.chat, meter=meter), meter=meter)
+    return replace(
+        queried_model, chat=queried_model.chat and replace(queried_model.chat, meter=meter), meter=meter
+    )
 
 
 def estimate(
@@ -166,15 +170,17 @@ def estimate(
     limit: int | None = None,
 ) -> metering.Estimate | None:
     """What `ask_model` would use; None for a model that is no language model. Raises Refused(invalid_request)."""
-    asked = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
+    queried_model = check(predictor=predictor, purpose=purpose, samples=samples, temperature=temperature)
     if not metered_models.is_language_model(predictor):
         return None
-    keys = list(unasked(sources, purpose=purpose, model=asked.name).values_list("pk", flat=True)[:limit])
+    keys = list(
+        unasked(sources, purpose=purpose, model=queried_model.name).values_list("pk", flat=True)[:limit]
+    )
     chosen = keys[:: max(1, len(keys) // MEASURED)][:MEASURED]
     rows = Example.objects.select_related("stored_table", "source").filter(pk__in=chosen)
-    conversations = [_conversation(asked, row.example())[0] for row in rows]
+    conversations = [_conversation(queried_model, row.example())[0] for row in rows]
     project = sources[0].project_id if sources else None
-    replies = samples if asked.ask.several else 1
+    replies = samples if queried_model.ask.several else 1
     return metering.estimate(
         predictor, conversations, len(keys), project=project, purpose="questions", replies=replies
     )
@@ -183,14 +189,16 @@ def estimate(
 # -- one example ------------------------------------------------------------------------------------
 
 
-def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: float) -> dict[str, Any]:
+def _answer(
+    queried_model: Asked, example: tableqa.Example, samples: int, temperature: float
+) -> dict[str, Any]:
     """What is kept of one example. Raises ChatError, Unanswered."""
     total = len(example.table.rows)
-    if asked.chat is None:
-        return _pointed(asked, example)
-    messages, seen = _conversation(asked, example)
-    if asked.ask.several:
-        completions = asked.chat.complete(
+    if queried_model.chat is None:
+        return _pointed(queried_model, example)
+    messages, seen = _conversation(queried_model, example)
+    if queried_model.ask.several:
+        completions = queried_model.chat.complete(
             messages, samples=samples, temperature=temperature, seed=SEED, schema=prompts.ANSWER_SCHEMA
         )
         return {
@@ -203,29 +211,31 @@ def _answer(asked: Asked, example: tableqa.Example, samples: int, temperature: f
         }
     reply, unread = "", None
     try:
-        (reply,) = asked.chat.ask(messages, temperature=temperature, seed=SEED)
+        (reply,) = queried_model.chat.ask(messages, temperature=temperature, seed=SEED)
     except ChatError as error:
         if not error.is_about_example:
             raise
         unread = error
-    read = asked.ask.read
-    said = dict(read(reply, example)) if read else {"answers": prompts.read_answers(reply), "reply": reply}
-    return {**said, **_unread([unread]), "rows_seen": seen, "rows_total": total}
+    read = queried_model.ask.read
+    parsed = dict(read(reply, example)) if read else {"answers": prompts.read_answers(reply), "reply": reply}
+    return {**parsed, **_unread([unread]), "rows_seen": seen, "rows_total": total}
 
 
-def _is_unusable(asked: Asked, data: Mapping[str, Any]) -> bool:
+def _is_unusable(queried_model: Asked, data: Mapping[str, Any]) -> bool:
     """Whether a language model's replies to one example hold nothing of what was asked for."""
-    if asked.chat is None:
+    if queried_model.chat is None:
         return any(data.get("states", ()))
-    held = data[asked.ask.holds]
-    return all(sample is None for sample in held) if asked.ask.several else not held
+    values = data[queried_model.ask.holds]
+    return all(sample is None for sample in values) if queried_model.ask.several else not values
 
 
-def _conversation(asked: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
+def _conversation(queried_model: Asked, example: tableqa.Example) -> tuple[list[dict[str, str]], int]:
     """What a language model is sent about one example, and how many rows of its table are in it."""
-    if asked.chat is None or asked.ask.several or asked.ask.request is None:
-        return prompts.asking_for_answers(example, asked.chat.serialisation if asked.chat else "")
-    text, seen = asked.ask.request(example)
+    if queried_model.chat is None or queried_model.ask.several or queried_model.ask.request is None:
+        return prompts.asking_for_answers(
+            example, queried_model.chat.serialisation if queried_model.chat else ""
+        )
+    text, seen = queried_model.ask.request(example)
     return [{"role": "user", "content": text}], seen
 
 
@@ -237,12 +247,12 @@ def _unread(errors: Sequence[ChatError | None]) -> dict[str, list[str]]:
     return {"unread": reasons, "states": [error.kind if error else "" for error in errors]}
 
 
-def _pointed(asked: Asked, example: tableqa.Example) -> dict[str, Any]:
+def _pointed(queried_model: Asked, example: tableqa.Example) -> dict[str, Any]:
     """The cells that a model pointed at when it answered the question; none where it cannot read the table."""
     request = PredictRequest.about(example)
-    payment = metered_models.begin(asked.meter, asked.entry, [request], within=PATIENT)
+    payment = metered_models.begin(queried_model.meter, queried_model.entry, [request], within=PATIENT)
     try:
-        said = connect(asked.entry).predict(request, within=PATIENT, bills=payment.bills)
+        prediction = connect(queried_model.entry).predict(request, within=PATIENT, bills=payment.bills)
     except Unanswered as unanswered:
         if unanswered.kind != "too_large":
             raise
@@ -252,9 +262,9 @@ def _pointed(asked: Asked, example: tableqa.Example) -> dict[str, Any]:
         payment.settle()
     rows, columns = example.table.row_ids, example.table.column_ids
     return {
-        "cells": [[rows[row], columns[column]] for row, column in said.cells],
-        "answers": list(said.answers),
-        "rows_seen": said.rows_seen,
-        "rows_total": said.rows_total,
-        **({"states": [said.state]} if said.state else {}),
+        "cells": [[rows[row], columns[column]] for row, column in prediction.cells],
+        "answers": list(prediction.answers),
+        "rows_seen": prediction.rows_seen,
+        "rows_total": prediction.rows_total,
+        **({"states": [prediction.state]} if prediction.state else {}),
     }

@@ -37,19 +37,21 @@ class Origin:
     shared: float = 0.0
 
 
-def origin(made: str, pieces: frozenset[str], shown: Sequence[Shown]) -> Origin:
+def origin(outcome_digest: str, pieces: frozenset[str], shown_proposals: Sequence[Shown]) -> Origin:
     """Decide by content. What equals a proposal that was shown is the machine's, whoever says they typed it.
 
     What shares a piece with a proposal that was taken, or half of its pieces with any that was shown, is the machine's,
     edited. Everything else is the person's own. Verification takes it again (`faults`).
     """
-    for one in shown:
-        if one.made == made:
-            return Origin(MACHINE, one.key, 1.0)
-    found = [(similarity.shared(pieces, one.pieces), one.took, one) for one in shown]
+    for proposal in shown_proposals:
+        if proposal.made == outcome_digest:
+            return Origin(MACHINE, proposal.key, 1.0)
+    overlaps = [
+        (similarity.shared(pieces, proposal.pieces), proposal.took, proposal) for proposal in shown_proposals
+    ]
     likely = [
-        (share, took, -place, one)
-        for place, (share, took, one) in enumerate(found)
+        (share, took, -position, proposal)
+        for position, (share, took, proposal) in enumerate(overlaps)
         if share >= similarity.MUCH or (took and share)
     ]
     if not likely:

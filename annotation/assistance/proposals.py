@@ -136,21 +136,21 @@ def _loaded(key: int) -> Item:
 
 def counts(batch: Batch) -> list[dict[str, Any]]:
     """How many proposals each maker has made for how many items of a batch, and what came of its requests."""
-    found: dict[str, dict[str, Any]] = {}
-    made = Proposal.objects.filter(item__batch=batch).order_by().values_list("maker")
-    for maker, proposals, items in made.annotate(n=Count("pk"), of=Count("item", distinct=True)):
-        found[maker] = _line(maker) | {"proposals": proposals, "items": items}
+    line_by_maker: dict[str, dict[str, Any]] = {}
+    proposal_rows = Proposal.objects.filter(item__batch=batch).order_by().values_list("maker")
+    for maker, proposals, items in proposal_rows.annotate(n=Count("pk"), of=Count("item", distinct=True)):
+        line_by_maker[maker] = _line(maker) | {"proposals": proposals, "items": items}
     replies = Reply.objects.filter(item__batch=batch).order_by()
     for maker, outcome, number in replies.values_list("maker", "outcome").annotate(n=Count("pk")):
-        line = found.setdefault(maker, _line(maker))
+        line = line_by_maker.setdefault(maker, _line(maker))
         for name in COUNTED:
             line[name] = line[name] or 0
         line["requests"] += number
         if outcome != Reply.Outcome.PROPOSED:
             line[outcome] += number
-    for line in found.values():
+    for line in line_by_maker.values():
         line["unusable"] = {name: line[name] for name in UNUSABLE if line[name]}
-    return [found[maker] for maker in sorted(found)]
+    return [line_by_maker[maker] for maker in sorted(line_by_maker)]
 
 
 COUNTED = ("requests", "does_not_apply", "again", *UNUSABLE)
@@ -174,40 +174,42 @@ def to_source(*, batch: Batch, size: int, seed: int, by: Person | None, now: dat
     rows = list(
         Proposal.objects.filter(item__batch=batch).order_by("pk").values_list("pk", "item_id", "digest")
     )
-    once = {(item, made): key for key, item, made in reversed(rows)}
+    once = {(item, outcome_digest): key for key, item, outcome_digest in reversed(rows)}
     chosen = random.Random(f"rated:{seed}").sample(sorted(once.values()), min(size, len(once)))
     if not chosen:
         refuse("nothing_to_release", "{name} has no proposals yet.", name=batch.name)
     name = f"Proposals of {batch.name}"[:120]
     if Source.objects.filter(project=batch.project_id, name=name).exists():
         refuse("name_taken", "A source {name!r} already exists.", name=name)
-    found = [_alone(key) for key in sorted(chosen)]
+    examples = [_alone(key) for key in sorted(chosen)]
     beneath = Source.objects.filter(examples__items__batch=batch).distinct().order_by("name")
     with transaction.atomic():
         source = Source.objects.create(
             project_id=batch.project_id,
             name=name,
             reader="askew",
-            checksum=digest([one.id for one in found]),
-            licence=" AND ".join(dict.fromkeys(one.licence for one in beneath))[:80],
-            citation="\n".join(dict.fromkeys(one.citation for one in beneath if one.citation)),
-            examples_count=len(found),
-            tables_count=len({one.table.digest() for one in found}),
+            checksum=digest([entry.id for entry in examples]),
+            licence=" AND ".join(dict.fromkeys(entry.licence for entry in beneath))[:80],
+            citation="\n".join(dict.fromkeys(entry.citation for entry in beneath if entry.citation)),
+            examples_count=len(examples),
+            tables_count=len({entry.table.digest() for entry in examples}),
             made_by=by,
             started_at=now,
             ready_at=now,
         )
-        for position, one in enumerate(found):
+        for position, entry in enumerate(examples):
             stored, _ = StoredTable.objects.get_or_create(
-                digest=one.table.digest(), defaults={"content": one.table.to_dict()}
+                digest=entry.table.digest(), defaults={"content": entry.table.to_dict()}
             )
-            more = {k: v for k, v in one.to_dict().items() if k not in ("id", "question", "answers", "table")}
+            more = {
+                k: v for k, v in entry.to_dict().items() if k not in ("id", "question", "answers", "table")
+            }
             Example.objects.create(
                 source=source,
-                external_id=one.id,
+                external_id=entry.id,
                 position=position,
-                question=one.question,
-                answers=list(one.answers),
+                question=entry.question,
+                answers=list(entry.answers),
                 stored_table=stored,
                 table_digest=stored.digest,
                 more=more,
@@ -222,7 +224,7 @@ def _alone(key: int) -> tableqa.Example:
     """The example that a proposal makes, as an import has it."""
     row = Proposal.objects.select_related("item__batch", "item__example__stored_table").get(pk=key)
     task, item = row.item.batch.task(), row.item.plain()
-    made = impressions.outcome(task, item, row.data)
+    example = impressions.outcome(task, item, row.data)
     meta = {
         "maker": row.maker,
         "original": item.example.id,
@@ -230,7 +232,7 @@ def _alone(key: int) -> tableqa.Example:
         "proposal": row.public_id,
     }
     named = f"{item.example.id}~{row.public_id}"
-    return by_place(dataclasses.replace(made, id=named, meta={**thaw(item.example.meta), **meta}))
+    return by_place(dataclasses.replace(example, id=named, meta={**thaw(item.example.meta), **meta}))
 
 
 # -- search against the model in the loop -----------------------------------------------------------
@@ -294,7 +296,7 @@ def search(
         return 0
     crew, tried = model_in_the_loop.crew_of(batch.loop_model), 0
     asked_of = _untried(batch, keys, loop, tell)
-    for row, asked, answer in crew.map(
+    for row, pair, answer in crew.map(
         lambda each: (*each, model_in_the_loop.answer_to(batch, each[1], crew)), asked_of
     ):
         if answer.is_final:
@@ -302,13 +304,13 @@ def search(
         if not model_in_the_loop.is_from(batch, answer):
             return tried
         loop.count(answer)
-        held = judgements.hold(asked, answer.original, answer.perturbed, failed=bool(answer.error))
+        judged_pair = judgements.hold(pair, answer.original, answer.perturbed, failed=bool(answer.error))
         Trial.objects.get_or_create(
             proposal=row,
             model=answer.model or batch.loop_revision,
             defaults={
                 "predictor": batch.loop_model,
-                "verdict": held.verdict,
+                "verdict": judged_pair.verdict,
                 "original": answer.original,
                 "perturbed": answer.perturbed,
                 "made_at": now(),
@@ -420,23 +422,36 @@ class Asked:
             tell()
 
     def _requests_about(self, item: Item, plain: tasks.contract.Item) -> Iterator[Request]:
-        known = set(Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition"))
+        existing = set(
+            Reply.objects.filter(item=item, maker=self.maker).values_list("category", "repetition")
+        )
         put = ""
-        for wanted in self.task.wanted(plain):
+        for generation_request in self.task.wanted(plain):
             for repetition in range(1, self.batch.help_from.get("repetitions", REPETITIONS) + 1):
-                if (wanted.key, repetition) in known:
+                if (generation_request.key, repetition) in existing:
                     continue
-                seed = seed_of(self.batch, item, wanted.key, repetition)
+                seed = seed_of(self.batch, item, generation_request.key, repetition)
                 # Only now: the model in the loop is not asked about an item with nothing left to request.
                 line = loop_answer(item, self.loop, self.crew)
                 if line is None:
                     self.is_loop_away = True
                     return
                 put = put or "\n".join(filter(None, [self.task.put(plain), line]))
-                pool = self.pool.get(wanted.key, ())
-                shown = tuple(drawn(pool, original_of(item), wanted.demonstrations, seed))
-                messages = conversation(wanted, shown, put)
-                yield Request(item, plain, wanted, repetition, seed, shown, messages, self._metered())
+                pool = self.pool.get(generation_request.key, ())
+                shown_demonstrations = tuple(
+                    drawn(pool, original_of(item), generation_request.demonstrations, seed)
+                )
+                messages = conversation(generation_request, shown_demonstrations, put)
+                yield Request(
+                    item,
+                    plain,
+                    generation_request,
+                    repetition,
+                    seed,
+                    shown_demonstrations,
+                    messages,
+                    self._metered(),
+                )
 
     def _metered(self) -> ChatModel:
         meter = metering.meter_of(
@@ -482,7 +497,7 @@ class Asked:
             category=request.wanted.key,
             repetition=request.repetition,
             seed=request.seed,
-            demonstrations=[one.id for one in request.demonstrations],
+            demonstrations=[demonstration.id for demonstration in request.demonstrations],
             outcome=outcome,
             reason=read.reason[:400],
             text=text[:LONGEST_REPLY],
@@ -572,7 +587,7 @@ def loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
 
 def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
     batch = item.batch
-    asked = judgements.asked(batch.task(), item.plain(), None)
+    pair = judgements.asked(batch.task(), item.plain(), None)
     raw = (
         Try.objects.filter(
             assignment__item=item, predictor=batch.loop_model, original__isnull=False, error=""
@@ -581,7 +596,7 @@ def _loop_answer(item: Item, loop: LoopReplies, crew: Crew) -> str | None:
         .first()
     )
     if raw is None and not loop.is_stopped:
-        answer = model_in_the_loop.answer_about_original(batch, asked, crew)
+        answer = model_in_the_loop.answer_about_original(batch, pair, crew)
         if answer is None:
             return None
         loop.count(answer)
@@ -628,44 +643,49 @@ def demonstrations(batch: Batch) -> dict[str, list[Demonstration]]:
     task, accepted = proposing(batch), accepted_outcomes(batch)
     keys = list(accepted.order_by("pk").values_list("pk", flat=True).distinct())
     chosen = random.Random(f"pool:{batch.seed}").sample(keys, min(len(keys), MOST_POOL))
-    found: dict[str, list[Demonstration]] = {}
+    by_category: dict[str, list[Demonstration]] = {}
     for key in sorted(chosen):
         row = Outcome.objects.select_related(
             "decision__item__batch", "decision__item__example__stored_table"
         ).get(pk=key)
         item = row.decision.item
-        for category, one in _demonstrated(task, row, item):
-            found.setdefault(category, []).append(one)
-    return found
+        for category, demonstration in _demonstrated(task, row, item):
+            by_category.setdefault(category, []).append(demonstration)
+    return by_category
 
 
 def _demonstrated(task: Proposing, row: Outcome, item: Item) -> Sequence[tuple[str, Demonstration]]:
     plain = item.plain()
     response = task.restore(row.response["data"])
-    found = []
-    for wanted in task.wanted(plain):
-        reply = task.replied(response, wanted, plain)
+    demonstrated = []
+    for generation_request in task.wanted(plain):
+        reply = task.replied(response, generation_request, plain)
         if reply is not None:
             why = " ".join(task.describe(response, plain))[:600]
-            found.append(
-                (wanted.key, Demonstration(original_of(item), row.public_id, task.put(plain), why, reply))
+            demonstrated.append(
+                (
+                    generation_request.key,
+                    Demonstration(original_of(item), row.public_id, task.put(plain), why, reply),
+                )
             )
-    return found
+    return demonstrated
 
 
 def drawn(pool: Sequence[Demonstration], of: int, most: int, seed: int) -> list[Demonstration]:
     """Demonstrations for one request: at most so many, never one that was made of the same original."""
-    others = [one for one in pool if one.of != of]
+    others = [demonstration for demonstration in pool if demonstration.of != of]
     return random.Random(f"demonstrations:{seed}").sample(others, min(most, len(others)))
 
 
-def conversation(wanted: Wanted, shown: Sequence[Demonstration], put: str) -> list[dict[str, str]]:
+def conversation(
+    generation_request: Wanted, shown_demonstrations: Sequence[Demonstration], put: str
+) -> list[dict[str, str]]:
     """What a language model is sent: the request, each demonstration with its explanation, and the item."""
-    form = canonical_form(wanted.form)
-    messages = [{"role": "system", "content": SYSTEM.format(what=wanted.what, form=form)}]
-    for one in shown:
-        reply = {"why": one.why, "applies": True, **one.reply}
-        messages.append({"role": "user", "content": one.put})
+    form = canonical_form(generation_request.form)
+    messages = [{"role": "system", "content": SYSTEM.format(what=generation_request.what, form=form)}]
+    for demonstration in shown_demonstrations:
+        reply = {"why": demonstration.why, "applies": True, **demonstration.reply}
+        messages.append({"role": "user", "content": demonstration.put})
         messages.append({"role": "assistant", "content": json.dumps(reply, ensure_ascii=False)})
     return [*messages, {"role": "user", "content": put}]
 
@@ -684,25 +704,25 @@ class Read:
     held: impressions.Held | None = None
 
 
-def read_reply(text: str, task: Proposing, wanted: Wanted, item: tasks.contract.Item) -> Read:
+def read_reply(text: str, task: Proposing, generation_request: Wanted, item: tasks.contract.Item) -> Read:
     """Take a reply as a whole or not at all. A fence around the JSON object is forgiven, anything else beside it is not."""
-    said = _object(text)
-    if said is None:
+    payload = _object(text)
+    if payload is None:
         return Read(Reply.Outcome.INVALID, "The reply is not a single JSON object.")
-    why, applies = said.pop("why", ""), said.pop("applies", None)
+    why, applies = payload.pop("why", ""), payload.pop("applies", None)
     if type(applies) is not bool or not isinstance(why, str):
         return Read(Reply.Outcome.INVALID, "The reply does not contain `applies` and `why`.")
     if not applies:
         return Read(Reply.Outcome.DOES_NOT_APPLY, why)
     try:
-        data = task.taken(said, wanted, item)
+        data = task.taken(payload, generation_request, item)
         task.parse(data, item)
     except Invalid as invalid:
         return Read(Reply.Outcome.INVALID, str(invalid))
-    held = impressions.hold(task, item, Proposed(data, wanted.key, "model", why[:600]))
-    if held is None:
+    valid_proposal = impressions.hold(task, item, Proposed(data, generation_request.key, "model", why[:600]))
+    if valid_proposal is None:
         return Read(Reply.Outcome.INVALID, "The reply changes nothing.")
-    return Read(Reply.Outcome.PROPOSED, held=held)
+    return Read(Reply.Outcome.PROPOSED, held=valid_proposal)
 
 
 def _object(text: str) -> dict[str, Any] | None:
@@ -710,8 +730,8 @@ def _object(text: str) -> dict[str, Any] | None:
         return None
     fenced = re.fullmatch(r"\s*```(?:json)?\s*(\{.*\})\s*```\s*", text, re.DOTALL)
     try:
-        said = json.loads(fenced.group(1) if fenced else text)
-        canonical(said)  # what no canonical form exists for (NaN, say) is no JSON
+        payload = json.loads(fenced.group(1) if fenced else text)
+        canonical(payload)  # what no canonical form exists for (NaN, say) is no JSON
     except (ValueError, RecursionError, TypeError):
         return None
-    return said if isinstance(said, dict) else None
+    return payload if isinstance(payload, dict) else None

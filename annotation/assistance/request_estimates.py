@@ -52,16 +52,16 @@ def _lines(batch: Batch) -> Iterator[Line]:
         return
     submitted = Assignment.objects.filter(batch=batch).submitted()
     if batch.loop_model in models and batch.closed_at is None:
-        asked = Try.objects.filter(assignment__batch=batch, predictor=batch.loop_model)
-        answered = asked.filter(kind=Try.Kind.SUBMISSION, answered_at__isnull=False).count()
+        loop_tries = Try.objects.filter(assignment__batch=batch, predictor=batch.loop_model)
+        answered = loop_tries.filter(kind=Try.Kind.SUBMISSION, answered_at__isnull=False).count()
         slots = batch.items_count * max(batch.overlap, 1)
         yield Line("loop", batch.loop_model, _of_looks(batch, batch.loop_model, "loop", slots - answered))
     for name in sorted(models - {batch.loop_model}):
         looked = Try.objects.filter(
             annotation=OuterRef("annotation"), predictor=name, answered_at__isnull=False
         )
-        left = submitted.exclude(Exists(looked)).count()
-        yield Line("panel", name, _of_looks(batch, name, "panel", left))
+        unanswered_count = submitted.exclude(Exists(looked)).count()
+        yield Line("panel", name, _of_looks(batch, name, "panel", unanswered_count))
 
 
 def _sample(batch: Batch) -> Iterator[Item]:
@@ -72,25 +72,27 @@ def _sample(batch: Batch) -> Iterator[Item]:
 
 def _of_proposals(batch: Batch, name: str) -> Estimate:
     try:
-        asked = proposals.Asked(batch, name)
+        generator = proposals.Asked(batch, name)
     except Refused:
         return Estimate(0, 0, 0, None)
     items = list(_sample(batch))
     plain = [(item, item.plain()) for item in items]
-    categories = sum(len(asked.task.wanted(item)) for _, item in plain) / max(1, len(items))
+    categories = sum(len(generator.task.wanted(item)) for _, item in plain) / max(1, len(items))
     repetitions = batch.help_from.get("repetitions", REPETITIONS)
-    done = Reply.objects.filter(item__batch=batch, maker=asked.maker).aggregate(n=Count("pk"))["n"]
-    left = max(0, round(batch.items_count * categories * repetitions) - done)
-    accepted = proposals.accepted_outcomes(batch).count() if left else 0
+    done = Reply.objects.filter(item__batch=batch, maker=generator.maker).aggregate(n=Count("pk"))["n"]
+    remaining_count = max(0, round(batch.items_count * categories * repetitions) - done)
+    accepted = proposals.accepted_outcomes(batch).count() if remaining_count else 0
     samples = [
         proposals.conversation(
-            wanted, [_like(put)] * min(wanted.demonstrations, accepted, proposals.MOST_POOL), put
+            generation_request,
+            [_like(put)] * min(generation_request.demonstrations, accepted, proposals.MOST_POOL),
+            put,
         )
         for _, item in plain
-        for put in [asked.task.put(item)]
-        for wanted in asked.task.wanted(item)
+        for put in [generator.task.put(item)]
+        for generation_request in generator.task.wanted(item)
     ]
-    return metering.estimate(name, samples, left, project=batch.project_id, purpose="proposals")
+    return metering.estimate(name, samples, remaining_count, project=batch.project_id, purpose="proposals")
 
 
 def _like(put: str) -> proposals.Demonstration:

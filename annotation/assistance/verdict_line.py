@@ -59,15 +59,15 @@ def next_best(score: float | None, others: Sequence[tuple[Sequence[str], float]]
     return gettext("next: {answers}; margin {points} points").format(answers=answers, points=points)
 
 
-def meaning(*, given: Sequence[str], computed: Sequence[str] | None) -> str:
+def meaning(*, answers: Sequence[str], computed: Sequence[str] | None) -> str:
     """Whether the program confirms this answer to the changed example: "program" or "unverified"; "" without one."""
-    if not given:
+    if not answers:
         return ""
-    return "program" if is_confirmed(given, computed) else "unverified"
+    return "program" if is_confirmed(answers, computed) else "unverified"
 
 
 def parts(
-    held: Held,
+    judged_pair: Held,
     *,
     original: Sequence[str],
     perturbed: Sequence[str] | None,
@@ -79,22 +79,24 @@ def parts(
 
     `own` has the sentences of a task type for verdicts, in English.
     """
-    judged = held.judgements["original"]
-    if held.verdict == "model_error":
+    judged = judged_pair.judgements["original"]
+    if judged_pair.verdict == "model_error":
         return [("verdict", gettext(LABELS["model_error"]))]
-    if held.verdict == "wrong_on_original" or (perturbed is None and judged is not None and not judged.right):
+    if judged_pair.verdict == "wrong_on_original" or (
+        perturbed is None and judged is not None and not judged.right
+    ):
         sentence = gettext(own.get("wrong_on_original", verdicts.WORDS["wrong_on_original"]))
         first = sentence.partition(". ")[0].removesuffix(".")  # the details have the rest
         return [("verdict", f"{first}.")]
     gold: Sequence[str] = ()
-    if not held.gold["original"]:
+    if not judged_pair.gold["original"]:
         label, answers = gettext("No gold answer"), original if perturbed is None else perturbed
     elif perturbed is None:
         label, answers = gettext("Right on the original"), original
     else:
-        label, answers = gettext(own.get(held.verdict, LABELS[held.verdict])), perturbed
-        if held.verdict != "not_fooled":
-            gold = verdicts.gold_of(held.gold, "perturbed")
+        label, answers = gettext(own.get(judged_pair.verdict, LABELS[judged_pair.verdict])), perturbed
+        if judged_pair.verdict != "not_fooled":
+            gold = verdicts.gold_of(judged_pair.gold, "perturbed")
     line: list[Part] = [("verdict", label), ("answer", in_words(answers))]
     if gold:
         line.append(("expected", gettext("expected: {answer}").format(answer=gold_answers.in_words(gold))))

@@ -86,8 +86,8 @@ def clock() -> datetime:
         return timezone.now()  # the database is a file, and its clock is this machine's
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement_timestamp()")
-        found: datetime = cursor.fetchone()[0]
-        return found
+        now: datetime = cursor.fetchone()[0]
+        return now
 
 
 class Cancelled(Exception):
@@ -206,7 +206,7 @@ def _whose_turn(job: Job) -> int:
     begun = of_files.filter(project__in=first, attempts__gt=0).exclude(pk__in=first.values())
     last = dict(begun.values_list("project").annotate(last=Max("heartbeat")))
     never = datetime.min.replace(tzinfo=UTC)
-    return min(first.items(), key=lambda one: (last.get(one[0], never), one[1]), default=(0, job.pk))[1]
+    return min(first.items(), key=lambda entry: (last.get(entry[0], never), entry[1]), default=(0, job.pk))[1]
 
 
 def run(job_id: int) -> str:

@@ -60,10 +60,10 @@ def folder() -> Iterator[Path]:
 
 def _remove_abandoned(parent: Path) -> None:
     """Remove the folders whose lock nobody holds any more."""
-    for left in parent.iterdir():
-        with suppress(OSError), (left / LOCK).open("w") as lock:
+    for subfolder in parent.iterdir():
+        with suppress(OSError), (subfolder / LOCK).open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left, ignore_errors=True)
+            shutil.rmtree(subfolder, ignore_errors=True)
 
 
 Reading = Callable[[ReadRequest, Callable[[int], None]], ReadResult]

@@ -128,8 +128,8 @@ class HiddenPages(Pages):
     def renew(self) -> None:
         """Go on holding the project, in a transaction. Raises Refused(import_failed) where somebody else has it."""
         now = jobs.clock()
-        held = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
-        if not held.update(restoring_at=now):
+        project_rows = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
+        if not project_rows.update(restoring_at=now):
             _refuse_another()
         self.at = now
 
@@ -147,9 +147,11 @@ class HiddenPages(Pages):
 
     def abandon(self, until: float = math.inf) -> None:
         """Remove all pages, some of them until a moment of the monotonic clock; the project is then as it was before."""
-        held = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
-        if held.exists() and all(time.monotonic() < until for _ in self.removing()):
-            held.delete() if self.project.slug.startswith(APART) else held.update(restoring_at=None)
+        project_rows = Project.objects.filter(pk=self.project.pk, restoring_at=self.at)
+        if project_rows.exists() and all(time.monotonic() < until for _ in self.removing()):
+            project_rows.delete() if self.project.slug.startswith(APART) else project_rows.update(
+                restoring_at=None
+            )
 
     def removing(self) -> Iterator[None]:
         """Remove all pages, a short transaction at a time."""
@@ -183,8 +185,8 @@ class HiddenPages(Pages):
 def _removing(rows: QuerySet[Any], parts: Sequence[tuple[Any, str]]) -> Iterator[None]:
     """Remove rows and these parts of them, a short transaction at a time."""
     # The newest first: an example is younger than its parent.
-    found = rows.order_by("-pk").values_list("pk", flat=True)
-    while keys := list(found[:ROWS]):
+    remaining_keys = rows.order_by("-pk").values_list("pk", flat=True)
+    while keys := list(remaining_keys[:ROWS]):
         with immutable_rows.writable():
             for part, way in parts:
                 gone = part._base_manager.filter(**{f"{way}__in": keys})
@@ -257,8 +259,8 @@ def clear_abandoned(of: Job | None = None) -> None:
         pages.abandon(time.monotonic() + CLEARING)
     # Older versions wrote these into the project itself.
     unready = {"ready_at": None, "project__restoring_at": None, "started_at__lt": now - LOST}
-    left = list(Source.objects.filter(**unready).values_list("pk", flat=True))
+    source_ids = list(Source.objects.filter(**unready).values_list("pk", flat=True))
     until = time.monotonic() + CLEARING
-    for rows in (Example.objects.filter(source__in=left), Source.objects.filter(pk__in=left)):
+    for rows in (Example.objects.filter(source__in=source_ids), Source.objects.filter(pk__in=source_ids)):
         if any(time.monotonic() >= until for _ in _removing(rows, [(rows.model, "pk")])):
             break

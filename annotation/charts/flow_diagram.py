@@ -118,7 +118,7 @@ def draw(
         **{end.name: _of_end(end, rows, columns * (wide + gap) + gap, ends_wide) for end in ends},
     }
     width = 2 * ends_wide + (columns + 1) * gap + columns * wide
-    height = max(place.top + place.height for place in places.values()) + LINE + 4
+    height = max(bounds.top + bounds.height for bounds in places.values()) + LINE + 4
     return format_html(
         '<svg class="pipeline" width="{}" height="{}" viewBox="0 0 {} {}" role="group" aria-labelledby="{}-title">'
         '<title id="{}-title">{}</title><g aria-hidden="true">{}</g>{}{}</svg>',
@@ -166,15 +166,15 @@ def _gap(arrows: Sequence[Arrow]) -> int:
     return max(GAP, int(longest * LETTER * WIDE_SMALL) + TIP + BEND)
 
 
-def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, left: int) -> _Place:
+def _of_box(box: Box, rows: Sequence[tuple[int, int]], wide: int, left_edge: int) -> _Place:
     top, _ = rows[box.row]
-    return _Place(left, top, wide, _height(box, wide))
+    return _Place(left_edge, top, wide, _height(box, wide))
 
 
 def _of_end(end: End, rows: Sequence[tuple[int, int]], between: int, wide: int) -> _Place:
     (top, _), (last, height) = rows[end.first], rows[end.last]
-    left = 1 if end.is_start else wide + between
-    return _Place(left, top, wide - 2, last + height - top, is_end=True)
+    left_edge = 1 if end.is_start else wide + between
+    return _Place(left_edge, top, wide - 2, last + height - top, is_end=True)
 
 
 # -- arrows -----------------------------------------------------------------------------------------
@@ -209,56 +209,60 @@ def _linked(drawn: SafeString, address: str) -> SafeString:
     )
 
 
-def _path(left: int, start: int, right: int, end: int) -> str:
+def _path(left_edge: int, start: int, right_edge: int, end: int) -> str:
     """A line to the right; to another row it turns soon, so that words have room before its tip."""
     if start == end:
-        return f"M{left} {start}H{right}"
+        return f"M{left_edge} {start}H{right_edge}"
     down = 6 if end > start else -6
-    return f"M{left} {start}h6q6 0 6 {down}V{end - down}q0 {down} 6 {down}H{right}"
+    return f"M{left_edge} {start}h6q6 0 6 {down}V{end - down}q0 {down} 6 {down}H{right_edge}"
 
 
 # -- boxes ------------------------------------------------------------------------------------------
 
 
-def _box(box: Box, place: _Place) -> SafeString:
-    left, down = place.left + PAD + 2, place.top + PAD + 12
-    lines = [("title", line) for line in _title(box, place.width)]
-    lines += [("small", line) for line in _line(box, place.width)]
-    lines += [("small alert", line) for line in _alert(box, place.width)]
-    texts = [(name, left, down + LINE * at, line) for at, (name, line) in enumerate(lines)]
+def _box(box: Box, bounds: _Place) -> SafeString:
+    left_edge, down = bounds.left + PAD + 2, bounds.top + PAD + 12
+    lines = [("title", line) for line in _title(box, bounds.width)]
+    lines += [("small", line) for line in _line(box, bounds.width)]
+    lines += [("small alert", line) for line in _alert(box, bounds.width)]
+    texts = [(name, left_edge, down + LINE * at, line) for at, (name, line) in enumerate(lines)]
     return format_html(
         '<a class="stage {}" href="{}" aria-label="{}"><rect class="box" x="{}" y="{}" width="{}" height="{}" '
         'rx="6"/>{}{}</a>{}',
         f"{box.kind} blocked" if box.alert else box.kind,
         box.address,
         box.description,
-        place.left,
-        place.top,
-        place.width,
-        place.height,
+        bounds.left,
+        bounds.top,
+        bounds.width,
+        bounds.height,
         format_html_join("", '<text class="{}" x="{}" y="{}">{}</text>', texts),
-        _joined(_progress(box, place)),
-        _drop(box, place),
+        _joined(_progress(box, bounds)),
+        _drop(box, bounds),
     )
 
 
-def _progress(box: Box, place: _Place) -> Iterator[SafeString]:
+def _progress(box: Box, bounds: _Place) -> Iterator[SafeString]:
     if not box.parts:
         return
-    left, top, width = place.left + PAD + 2, place.top + place.height - PAD - BAR, place.width - 2 * PAD - 4
+    left_edge, top, width = (
+        bounds.left + PAD + 2,
+        bounds.top + bounds.height - PAD - BAR,
+        bounds.width - 2 * PAD - 4,
+    )
     rect = '<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="2"/>'
-    yield format_html(rect, "part", left, top, width, BAR)
+    yield format_html(rect, "part", left_edge, top, width, BAR)
     for kind, share in box.parts:
-        long = min(round(share * width), place.right - PAD - 2 - left)
+        long = min(round(share * width), bounds.right - PAD - 2 - left_edge)
         if long > 0:
-            yield format_html(rect, f"part {kind}", left, top, long, BAR)
-            left += long
+            yield format_html(rect, f"part {kind}", left_edge, top, long, BAR)
+            left_edge += long
 
 
-def _drop(box: Box, place: _Place) -> SafeString:
+def _drop(box: Box, bounds: _Place) -> SafeString:
     if not box.drop:
         return SafeString("")
-    x, y = place.left + 16, place.top + place.height
+    x, y = bounds.left + 16, bounds.top + bounds.height
     return format_html(
         '<g aria-hidden="true"><path class="flow" d="M{x} {y}v9"/><path class="tip" d="M{x} {z}l-4 -6h8z"/>'
         "{words}</g>",
@@ -269,25 +273,25 @@ def _drop(box: Box, place: _Place) -> SafeString:
     )
 
 
-def _end(end: End, place: _Place) -> SafeString:
-    left, down = place.left + PAD, place.top + PAD + 12
-    title = _wrapped(end.title, place.width - 2 * PAD, 1.0, 3)
-    room = int((place.height - 2 * PAD - len(title) * LINE) // LINE)
-    lines = _wrapped(end.line, place.width - 2 * PAD, SMALL, max(0, room)) if end.line else []
+def _end(end: End, bounds: _Place) -> SafeString:
+    left_edge, down = bounds.left + PAD, bounds.top + PAD + 12
+    title = _wrapped(end.title, bounds.width - 2 * PAD, 1.0, 3)
+    room = int((bounds.height - 2 * PAD - len(title) * LINE) // LINE)
+    lines = _wrapped(end.line, bounds.width - 2 * PAD, SMALL, max(0, room)) if end.line else []
     texts = [("title", line) for line in title] + [("small", line) for line in lines]
     return format_html(
         '<a class="stage ends" href="{}" aria-label="{}"><rect class="box" x="{}" y="{}" width="{}" height="{}" '
         'rx="6"/>{}</a>',
         end.address,
         f"{end.title}: {end.line}" if end.line else end.title,
-        place.left,
-        place.top,
-        place.width,
-        place.height,
+        bounds.left,
+        bounds.top,
+        bounds.width,
+        bounds.height,
         format_html_join(
             "",
             '<text class="{}" x="{}" y="{}">{}</text>',
-            ((name, left, down + LINE * at, line) for at, (name, line) in enumerate(texts)),
+            ((name, left_edge, down + LINE * at, line) for at, (name, line) in enumerate(texts)),
         ),
     )
 

@@ -121,8 +121,8 @@ def _head(canvas: Canvas, axes: Axes, title: str, subject: str) -> None:
     free = "\n " * len(subject.splitlines())
     drawn = canvas.suptitle(title + free, fontsize=9.5, fontweight="bold", x=0.01, ha="left")
     if subject:
-        place: Any = {"xycoords": drawn, "va": "bottom", "ha": "left", "annotation_clip": False}
-        axes.annotate(subject, (0, 0), fontsize=8, color="#444444", **place).set_in_layout(False)
+        options: Any = {"xycoords": drawn, "va": "bottom", "ha": "left", "annotation_clip": False}
+        axes.annotate(subject, (0, 0), fontsize=8, color="#444444", **options).set_in_layout(False)
 
 
 def _with_fallback(families: Sequence[str]) -> Any:
@@ -178,8 +178,10 @@ def _remarks(figure: Figure) -> str:
 def _below(figure: Figure) -> str:
     """What a reader has to know: what the whiskers are, of how many units, the note of the table, what is missing."""
     series = getattr(figure.chart, "series", ())
-    whiskers = any(point is not None and point.low is not None for one in series for point in one.points)
-    said = [
+    whiskers = any(
+        point is not None and point.low is not None for data_series in series for point in data_series.points
+    )
+    sentences = [
         figure.basis,
         gettext("Whiskers: 95 % confidence intervals.") if whiskers else "",
         gettext("Below each label: n of each series, in the order of the legend.")
@@ -187,12 +189,12 @@ def _below(figure: Figure) -> str:
         else "",
         figure.sheet.note,
     ]
-    lines = [_lines(sentence, 100) for sentence in said if sentence]
+    lines = [_lines(sentence, 100) for sentence in sentences if sentence]
     return "\n".join(filter(None, (*lines, _remarks(figure))))
 
 
 def _has_n_of_each(chart: Lines) -> bool:
-    return any(len(_different_numbers(chart.series, place)) > 1 for place in range(len(chart.labels)))
+    return any(len(_different_numbers(chart.series, index)) > 1 for index in range(len(chart.labels)))
 
 
 def _height(chart: Any) -> float:
@@ -202,7 +204,7 @@ def _height(chart: Any) -> float:
             groups = len(chart.labels) * (0.14 + 0.17 * max(1, len(chart.series)))
             return 1.1 + groups + (0.17 * len(chart.series) if several else 0)
         case Distribution():
-            return 1.0 + 0.42 * sum(bool(values) for one in chart.spreads for values in one.values)
+            return 1.0 + 0.42 * sum(bool(values) for spread in chart.spreads for values in spread.values)
         case Heat():
             return 1.2 + 0.3 * len(chart.rows)
         case Lines() if _has_n_of_each(chart):
@@ -217,12 +219,14 @@ def _height(chart: Any) -> float:
 def _bars(axes: Axes, chart: Bars) -> None:
     thick = 0.8 / max(1, len(chart.series))
     handles: dict[int, Any] = {}
-    for number, one in enumerate(chart.series):
-        for place, point in enumerate(one.points):
-            at = place - 0.4 + thick * (number + 0.5)
+    for number, data_series in enumerate(chart.series):
+        for index, point in enumerate(data_series.points):
+            at = index - 0.4 + thick * (number + 0.5)
             if point is None or point.value is None:
-                said = gettext("undefined") if point is not None else gettext("not asked")
-                axes.text(max(0.0, chart.axis.low), at, f" {said}", va="center", fontsize=7, color="#5b626c")
+                reason = gettext("undefined") if point is not None else gettext("not asked")
+                axes.text(
+                    max(0.0, chart.axis.low), at, f" {reason}", va="center", fontsize=7, color="#5b626c"
+                )
                 continue
             drawn = axes.barh(
                 at,
@@ -243,9 +247,9 @@ def _bars(axes: Axes, chart: Bars) -> None:
                     marker="|",
                     markersize=4,
                 )
-            if len(_different_numbers(chart.series, place)) > 1:
+            if len(_different_numbers(chart.series, index)) > 1:
                 _write_n(axes, point, at)
-    labels = [_with_n(label, chart.series, place) for place, label in enumerate(chart.labels)]
+    labels = [_with_n(label, chart.series, index) for index, label in enumerate(chart.labels)]
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
@@ -256,13 +260,14 @@ def _bars(axes: Axes, chart: Bars) -> None:
 def _lines_chart(axes: Axes, chart: Lines) -> None:
     apart = 0.5 / max(1, len(chart.series))
     handles: dict[int, Any] = {}
-    for number, one in enumerate(chart.series):
+    for number, data_series in enumerate(chart.series):
         shift = (number - (len(chart.series) - 1) / 2) * min(apart, 0.08)
         colour = COLOURS[number % len(COLOURS)]
-        across = [place + shift for place in range(len(one.points))]
+        across = [index + shift for index in range(len(data_series.points))]
         # A missing value breaks the line.
         values = [
-            float("nan") if point is None or point.value is None else point.value for point in one.points
+            float("nan") if point is None or point.value is None else point.value
+            for point in data_series.points
         ]
         [handles[number]] = axes.plot(
             across,
@@ -275,12 +280,12 @@ def _lines_chart(axes: Axes, chart: Lines) -> None:
             clip_on=False,
             zorder=3,
         )
-        for at, point in zip(across, one.points, strict=True):
+        for at, point in zip(across, data_series.points, strict=True):
             if point is not None and point.low is not None and point.high is not None:
                 axes.plot([at, at], [point.low, point.high], color=colour, linewidth=0.9)
     step = -(-len(chart.labels) // chart.most) if chart.most else 1
     places = list(range(0, len(chart.labels), max(1, step)))
-    labels = [_with_each_n(chart.labels[place], chart.series, place) for place in places]
+    labels = [_with_each_n(chart.labels[index], chart.series, index) for index in places]
     axes.set_xticks(places, labels)
     axes.set_xlim(-0.5, len(chart.labels) - 0.5)
     _value_axis(axes, chart.axis, "y")
@@ -291,7 +296,7 @@ def _columns(axes: Axes, chart: Columns) -> None:
     axes.bar(range(len(chart.values)), list(chart.values), 0.8, color=COLOURS[0], alpha=0.85)
     step = max(1, -(-len(chart.labels) // 8))
     places = list(range(0, len(chart.labels), step))
-    axes.set_xticks(places, [_short(chart.labels[place], 18) for place in places])
+    axes.set_xticks(places, [_short(chart.labels[index], 18) for index in places])
     axes.set_xlim(-0.6, max(len(chart.values) - 0.4, 4.6))  # one day is no wall
     _value_axis(axes, chart.axis, "y")
 
@@ -302,39 +307,46 @@ def _heat(axes: Axes, chart: Heat) -> None:
     shades = LinearSegmentedColormap.from_list("askew", ["#f1f5f9", COLOURS[0]])
     span = max(chart.high - chart.low, 1e-9)
     for line, of_row in enumerate(chart.values):
-        for place, value in enumerate(of_row):
+        for column_index, value in enumerate(of_row):
             if value is None:
                 continue
             part = min(1.0, max(0.0, (value - chart.low) / span))
-            axes.add_patch(_square(place, line, shades(part)))
+            axes.add_patch(_square(column_index, line, shades(part)))
             if len(chart.columns) <= MOST_WRITTEN:
-                said = display_text.number(f"{value:,.0f}") if chart.whole else display_text.decimal(value, 2)
+                value_text = (
+                    display_text.number(f"{value:,.0f}") if chart.whole else display_text.decimal(value, 2)
+                )
                 axes.text(
-                    place, line, said, ha="center", va="center", color="white" if part > 0.55 else "#20252b"
+                    column_index,
+                    line,
+                    value_text,
+                    ha="center",
+                    va="center",
+                    color="white" if part > 0.55 else "#20252b",
                 )
     axes.set_xlim(-0.5, len(chart.columns) - 0.5)
     axes.set_ylim(len(chart.rows) - 0.5, -0.5)
-    names = [_short(one, 24) for one in chart.columns]
+    names = [_short(name, 24) for name in chart.columns]
     tilted: dict[str, Any] = {"rotation": 35, "ha": "left"} if len(names) > 4 else {}
     axes.set_xticks(range(len(names)), names, **tilted)
-    axes.set_yticks(range(len(chart.rows)), [_short(one, 30) for one in chart.rows])
+    axes.set_yticks(range(len(chart.rows)), [_short(name, 30) for name in chart.rows])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
 
 
-def _square(place: int, line: int, colour: Any) -> Any:
+def _square(column_index: int, line: int, colour: Any) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle((place - 0.48, line - 0.48), 0.96, 0.96, facecolor=colour, edgecolor="none")
+    return Rectangle((column_index - 0.48, line - 0.48), 0.96, 0.96, facecolor=colour, edgecolor="none")
 
 
 def _distribution(axes: Axes, chart: Distribution) -> None:
     labels: list[str] = []
-    for place, label in enumerate(chart.labels):
-        for number, one in enumerate(chart.spreads):
-            values = one.values[place]
+    for index, label in enumerate(chart.labels):
+        for number, spread in enumerate(chart.spreads):
+            values = spread.values[index]
             if not values:
                 continue
             base, colour = len(labels), COLOURS[number % len(COLOURS)]
@@ -352,9 +364,9 @@ def _distribution(axes: Axes, chart: Distribution) -> None:
             axes.plot(
                 [mean, mean], [base - 0.42, base + 0.42], color="#20252b", linestyle=(0, (4, 2)), linewidth=1
             )
-            name = f"{label}, {one.name}" if len(chart.spreads) > 1 else label
-            said = gettext("n = {n}").format(n=display_text.number(f"{len(values):,}"))
-            labels.append(f"{_short(name, 48)} ({said})")
+            name = f"{label}, {spread.name}" if len(chart.spreads) > 1 else label
+            sample_size = gettext("n = {n}").format(n=display_text.number(f"{len(values):,}"))
+            labels.append(f"{_short(name, 48)} ({sample_size})")
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -370,23 +382,23 @@ _DRAWN: dict[type, Callable[[Any, Any], None]] = {
 }
 
 
-def _different_numbers(series: Sequence[Series], place: int) -> set[str]:
+def _different_numbers(series: Sequence[Series], index: int) -> set[str]:
     """The different n of the points at one label."""
-    return {number for number in numbers_of(series, place) if number}
+    return {number for number in numbers_of(series, index) if number}
 
 
-def _with_n(label: str, series: Sequence[Series], place: int, between: str = " ") -> str:
+def _with_n(label: str, series: Sequence[Series], index: int, between: str = " ") -> str:
     """The label with its n, where one number holds for all its bars; else each bar has its own."""
-    numbers = _different_numbers(series, place)
+    numbers = _different_numbers(series, index)
     n = gettext("n = {n}").format(n=numbers.pop()) if len(numbers) == 1 else ""
     return f"{_short(label)}{between}({n})" if n else _short(label)
 
 
-def _with_each_n(label: str, series: Sequence[Series], place: int) -> str:
+def _with_each_n(label: str, series: Sequence[Series], index: int) -> str:
     """The label, and below it n: once where it is the same for all series, else for each in a line of its own."""
-    if len(_different_numbers(series, place)) < 2:
-        return _with_n(label, series, place, "\n")
-    numbers = [number or NOTHING for number in numbers_of(series, place)]
+    if len(_different_numbers(series, index)) < 2:
+        return _with_n(label, series, index, "\n")
+    numbers = [number or NOTHING for number in numbers_of(series, index)]
     return "\n".join([_short(label), gettext("n = {n}").format(n=numbers[0]), *numbers[1:]])
 
 
@@ -403,8 +415,8 @@ def _legend(axes: Axes, series: Sequence[Series], handles: Mapping[int, Any]) ->
     if len(series) > 1 and handles:
         names = [_short(series[number].name, 70) for number in handles]
         columns = 2 if len(names) > 2 and max(map(len, names)) < 36 else 1
-        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.4}
-        axes.legend(list(handles.values()), names, frameon=False, ncols=columns, **place)
+        options: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.4}
+        axes.legend(list(handles.values()), names, frameon=False, ncols=columns, **options)
 
 
 def _value_axis(axes: Axes, axis: Axis, which: str) -> None:

@@ -41,8 +41,8 @@ def label_distribution(
     accepted = dict(map(tuple, decided["labels"])) if same and decided is not None else {}
     items = decided["items"] if same and decided is not None else 0
     title = gettext("Label distribution: {measure}").format(measure=display_text.measure(measure["name"]))
-    ratings = sum(one["ratings"] for one in labels)
-    points = [replace(_percent_point(one["share"]), n=ratings) for one in labels]
+    ratings = sum(entry["ratings"] for entry in labels)
+    points = [replace(_percent_point(entry["share"]), n=ratings) for entry in labels]
     series = [Series(gettext("responses"), points)]
     columns = [
         *study_figures.names("Label"),
@@ -51,14 +51,14 @@ def label_distribution(
     ]
     rows = [
         [
-            text(display_text.shown(one["label"])),
-            replace(count(one["ratings"]), address=address(one["label"]) if one["ratings"] else ""),
-            _percent(one["share"]),
+            text(display_text.shown(entry["label"])),
+            replace(count(entry["ratings"]), address=address(entry["label"]) if entry["ratings"] else ""),
+            _percent(entry["share"]),
         ]
-        for one in labels
+        for entry in labels
     ]
     if items:
-        shares = [proportion(accepted.get(one["label"], 0), items) for one in labels]
+        shares = [proportion(accepted.get(entry["label"], 0), items) for entry in labels]
         series.append(Series(gettext("accepted items"), list(map(study_figures.share_point, shares))))
         columns += [
             Column(gettext("Accepted")),
@@ -76,7 +76,7 @@ def label_distribution(
         note += f" {undecided_items(decided.get('undecided', 0))}"
     sheet = Sheet("labels", title, tuple(columns), tuple(map(tuple, rows)), note)
     chart = Bars(
-        [display_text.shown(one["label"]) for one in labels], series, axis_over(_ends(series), unit="%")
+        [display_text.shown(entry["label"]) for entry in labels], series, axis_over(_ends(series), unit="%")
     )
     return Figure("labels", title, sheet, chart)
 
@@ -84,38 +84,38 @@ def label_distribution(
 def label_agreement(measure: Data) -> Figure | None:
     """Specific agreement on each label; of a measure of `agreement.report`."""
     labels = measure.get("labels")
-    if not labels or all(one["specific"]["value"] is None for one in labels):
+    if not labels or all(entry["specific"]["value"] is None for entry in labels):
         return None
     measured, statistic = display_text.measure(measure["name"]), gettext("specific agreement")
     title = f"{gettext('Agreement per label: {measure}').format(measure=measured)}, {statistic}"
-    series = [Series(statistic, [_percent_point(one["specific"]) for one in labels])]
+    series = [Series(statistic, [_percent_point(entry["specific"]) for entry in labels])]
     columns = (
         *study_figures.names("Label"),
         Column(gettext("Specific agreement"), counted=gettext("Items with the label"), unit="%"),
     )
-    rows = tuple((text(display_text.shown(one["label"])), _percent(one["specific"])) for one in labels)
+    rows = tuple((text(display_text.shown(entry["label"])), _percent(entry["specific"])) for entry in labels)
     note = gettext(
         "If one annotator chose the label, the share of other responses to the same item with the same label. Not corrected "
         "for chance. Interval: bootstrap over items."
     )
     chart = Bars(
-        [display_text.shown(one["label"]) for one in labels], series, axis_over([], most=100, unit="%")
+        [display_text.shown(entry["label"]) for entry in labels], series, axis_over([], most=100, unit="%")
     )
     return Figure("label-agreement", title, Sheet("label-agreement", title, columns, rows, note), chart)
 
 
-def learning(found: Data) -> list[Figure]:
+def learning(learning_data: Data) -> list[Figure]:
     """Active time and agreement with the others by a person's n-th item; of the part "learning" of a snapshot."""
-    steps = found["steps"]
+    steps = learning_data["steps"]
     if not steps:
         return []
-    labels = [_range(one) for one in steps]
-    people = [one["people"] for one in steps]
-    made = []
-    if any(one["seconds"]["value"] is not None for one in steps):
+    labels = [_range(step) for step in steps]
+    people = [step["people"] for step in steps]
+    figures = []
+    if any(step["seconds"]["value"] is not None for step in steps):
         title = gettext("Active time by a person's n-th item: median seconds")
-        points = [Point(*(one["seconds"][name] for name in ("value", "low", "high", "n"))) for one in steps]
-        cells = [_seconds(one["seconds"]) for one in steps]
+        points = [Point(*(step["seconds"][name] for name in ("value", "low", "high", "n"))) for step in steps]
+        cells = [_seconds(step["seconds"]) for step in steps]
         note = gettext(
             "Interval of the median: bootstrap over people, at least as wide as that by order statistics. Later steps have "
             "fewer people."
@@ -123,11 +123,11 @@ def learning(found: Data) -> list[Figure]:
         series = [Series(gettext("median seconds"), points)]
         chart = Lines(labels, series, axis_over(_ends(series), unit="s"), most=6)
         sheet = _by_step("learning-time", title, labels, people, cells, gettext("Seconds"), "s", note)
-        made.append(Figure("learning-time", title, sheet, chart))
-    if any(one["agrees"] for one in steps):
+        figures.append(Figure("learning-time", title, sheet, chart))
+    if any(step["agrees"] for step in steps):
         title = gettext("Agreement with the decision of the others by a person's n-th item")
-        shares = [Proportion(**one["agrees"]) if one["agrees"] else None for one in steps]
-        undecided = [one.get("undecided", 0) for one in steps]
+        shares = [Proportion(**step["agrees"]) if step["agrees"] else None for step in steps]
+        undecided = [step.get("undecided", 0) for step in steps]
         points_of = [study_figures.share_point(share) if share else None for share in shares]
         cells = [study_figures.share(share) if share else text(NOTHING) for share in shares]
         note = gettext(
@@ -145,10 +145,12 @@ def learning(found: Data) -> list[Figure]:
         )
         head = gettext("Equal to the others' decision")
         sheet = _by_step("learning-agreement", title, labels, people, cells, head, "%", note)
-        rows = tuple((*row, count(left)) for row, left in zip(sheet.rows, undecided, strict=True))
+        rows = tuple(
+            (*row, count(undecided_count)) for row, undecided_count in zip(sheet.rows, undecided, strict=True)
+        )
         sheet = replace(sheet, columns=(*sheet.columns, Column(gettext("Undecided"))), rows=rows)
-        made.append(Figure("learning-agreement", title, sheet, chart))
-    return made
+        figures.append(Figure("learning-agreement", title, sheet, chart))
+    return figures
 
 
 def _by_step(
@@ -178,12 +180,12 @@ def _range(step: Data) -> str:
     return gettext("{first} to {last}").format(first=step["from"], last=step["to"])
 
 
-def _seconds(found: Data) -> Cell:
-    if found["value"] is None:
-        return Cell(NOTHING, n=found["n"])
-    too_few = found["n"] < FEWEST
+def _seconds(estimate: Data) -> Cell:
+    if estimate["value"] is None:
+        return Cell(NOTHING, n=estimate["n"])
+    too_few = estimate["n"] < FEWEST
     reason = gettext("Fewer than six values.") if too_few else gettext("All values are equal.")
-    return _estimate(found["value"], found["low"], found["high"], found["n"], reason, digits=1)
+    return _estimate(estimate["value"], estimate["low"], estimate["high"], estimate["n"], reason, digits=1)
 
 
 def _estimate(
@@ -205,30 +207,35 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
 
     Each line has name, per_accepted (of `dashboards.work`), and amounts: what was earned, by currency.
     """
-    there = [line for line in lines if line["per_accepted"] and line["per_accepted"]["value"]]
-    if not there:
+    timed_lines = [line for line in lines if line["per_accepted"] and line["per_accepted"]["value"]]
+    if not timed_lines:
         return None
     title = gettext("Active minutes per accepted item, by batch")
-    minutes = [_in_minutes(line["per_accepted"]) for line in there]
+    minutes = [_in_minutes(line["per_accepted"]) for line in timed_lines]
     series = [
         Series(
             gettext("minutes"),
-            [Point(*(one[name] for name in ("value", "low", "high", "n"))) for one in minutes],
+            [Point(*(value[name] for name in ("value", "low", "high", "n"))) for value in minutes],
         )
     ]
-    currencies = sorted({currency for line in there for currency in line["amounts"]}) if with_costs else []
+    currencies = (
+        sorted({currency for line in timed_lines for currency in line["amounts"]}) if with_costs else []
+    )
     columns = (
         *study_figures.names("Batch"),
         Column(gettext("Minutes per accepted item"), counted=gettext("Accepted"), unit="min"),
-        *(Column(gettext("Cost per accepted item ({currency})").format(currency=one)) for one in currencies),
+        *(
+            Column(gettext("Cost per accepted item ({currency})").format(currency=value))
+            for value in currencies
+        ),
     )
     rows = tuple(
         (
             text(line["name"]),
-            _minutes(one),
+            _minutes(value),
             *(_cost(line["amounts"].get(currency), line["per_accepted"]) for currency in currencies),
         )
-        for line, one in zip(there, minutes, strict=True)
+        for line, value in zip(timed_lines, minutes, strict=True)
     )
     note = gettext(
         "All active time in the batch, also on skipped, excluded and undecided items, divided by the accepted items. "
@@ -236,34 +243,38 @@ def per_accepted(lines: Sequence[Data], *, with_costs: bool) -> Figure | None:
     )
     if currencies:
         note += " " + gettext("The interval of the cost assumes that cost is proportional to time.")
-    chart = Bars([line["name"] for line in there], series, axis_over(_ends(series), unit="min"))
+    chart = Bars([line["name"] for line in timed_lines], series, axis_over(_ends(series), unit="min"))
     return Figure("per-accepted", title, Sheet("per-accepted", title, columns, rows, note), chart)
 
 
-def _in_minutes(found: Data) -> dict[str, Any]:
-    ends = {name: None if found[name] is None else found[name] / 60 for name in ("value", "low", "high")}
-    return {**ends, "n": found["n"]}
+def _in_minutes(estimate: Data) -> dict[str, Any]:
+    ends = {
+        name: None if estimate[name] is None else estimate[name] / 60 for name in ("value", "low", "high")
+    }
+    return {**ends, "n": estimate["n"]}
 
 
-def _minutes(found: Data) -> Cell:
-    return _estimate(found["value"], found["low"], found["high"], found["n"], _no_interval_of_times(found))
+def _minutes(estimate: Data) -> Cell:
+    return _estimate(
+        estimate["value"], estimate["low"], estimate["high"], estimate["n"], _no_interval_of_times(estimate)
+    )
 
 
-def _no_interval_of_times(found: Data) -> str:
-    if found["n"] < 2:
+def _no_interval_of_times(estimate: Data) -> str:
+    if estimate["n"] < 2:
         return gettext("Fewer than two accepted items, or no active time.")
     return gettext("All items took the same time.")
 
 
-def _cost(amount: Decimal | None, found: Data) -> Cell:
+def _cost(amount: Decimal | None, estimate: Data) -> Cell:
     if amount is None:
         return text(NOTHING)
-    value = float(amount) / found["n"]
+    value = float(amount) / estimate["n"]
     low = high = None
-    if found["low"] is not None and found["value"] and value:
-        low, high = (value * found[end] / found["value"] for end in ("low", "high"))
-    reason = _no_interval_of_times(found) if value else gettext("Nothing was earned.")
-    return _estimate(value, low, high, found["n"], reason)
+    if estimate["low"] is not None and estimate["value"] and value:
+        low, high = (value * estimate[end] / estimate["value"] for end in ("low", "high"))
+    reason = _no_interval_of_times(estimate) if value else gettext("Nothing was earned.")
+    return _estimate(value, low, high, estimate["n"], reason)
 
 
 def attrition(
@@ -307,27 +318,27 @@ def attrition(
     )
 
 
-def _percent(found: Data) -> Cell:
+def _percent(estimate: Data) -> Cell:
     """A share of JSON as a cell, in percent."""
-    if found["value"] is None:
-        return Cell(NOTHING, n=found["n"])
+    if estimate["value"] is None:
+        return Cell(NOTHING, n=estimate["n"])
     value, low, high = (
-        None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
+        None if estimate[name] is None else 100 * estimate[name] for name in ("value", "low", "high")
     )
     written, detail = display_text.decimal(value or 0.0, 1), ""
     if value is not None and low is not None and high is not None:
         written, *ends = display_text.estimate(value, low, high, 1)
         detail = gettext("{low} to {high} %").format(low=ends[0], high=ends[1])
-    return Cell(f"{written} %", value, detail, low=low, high=high, n=found["n"])
+    return Cell(f"{written} %", value, detail, low=low, high=high, n=estimate["n"])
 
 
-def _percent_point(found: Data) -> Point:
+def _percent_point(estimate: Data) -> Point:
     value, low, high = (
-        None if found[name] is None else 100 * found[name] for name in ("value", "low", "high")
+        None if estimate[name] is None else 100 * estimate[name] for name in ("value", "low", "high")
     )
-    return Point(value, low, high, found["n"])
+    return Point(value, low, high, estimate["n"])
 
 
 def _ends(series: Sequence[Series]) -> list[float]:
-    points = [point for one in series for point in one.points if point is not None]
+    points = [point for data_series in series for point in data_series.points if point is not None]
     return [end for point in points for end in (point.value, point.high) if end is not None]

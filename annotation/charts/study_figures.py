@@ -38,10 +38,10 @@ def number(value: float | None) -> str:
 
 def interval(figure: Statistics, statistic: str) -> str:
     """An interval in words, why there is none, or a dash."""
-    found = interval_of(figure, statistic)
-    if found.low is None or found.high is None:
-        return display_text.shown(found.reason) or DASH
-    _, low, high = display_text.estimate(figure["value"], found.low, found.high)
+    confidence_interval = interval_of(figure, statistic)
+    if confidence_interval.low is None or confidence_interval.high is None:
+        return display_text.shown(confidence_interval.reason) or DASH
+    _, low, high = display_text.estimate(figure["value"], confidence_interval.low, confidence_interval.high)
     return gettext("{number} to {number_2}").format(number=low, number_2=high)
 
 
@@ -50,44 +50,56 @@ def estimate(figure: Statistics, statistic: str, n: int | None = None) -> Cell:
     n = figure["units"] if n is None else n
     if figure["value"] is None:
         return Cell(gettext("undefined"), reason=display_text.shown(figure["reason"]), n=n)
-    found = interval_of(figure, statistic)
+    confidence_interval = interval_of(figure, statistic)
     written, detail = number(figure["value"]), ""
-    if found.low is not None and found.high is not None:
-        written, _, _ = display_text.estimate(figure["value"], found.low, found.high)
+    if confidence_interval.low is not None and confidence_interval.high is not None:
+        written, _, _ = display_text.estimate(
+            figure["value"], confidence_interval.low, confidence_interval.high
+        )
         detail = interval(figure, statistic)
     return Cell(
         written,
         figure["value"],
         detail,
-        low=found.low,
-        high=found.high,
+        low=confidence_interval.low,
+        high=confidence_interval.high,
         n=n,
-        no_interval=display_text.shown(found.reason),
+        no_interval=display_text.shown(confidence_interval.reason),
     )
 
 
-def share(found: Proportion) -> Cell:
+def share(proportion: Proportion) -> Cell:
     """A share as a cell of a column of estimates, in percent."""
-    if found.value is None:
-        return Cell(DASH, n=found.n)
-    low, high = (None if end is None else round(100 * end, 6) for end in (found.low, found.high))
-    value = round(100 * found.value, 6)
+    if proportion.value is None:
+        return Cell(DASH, n=proportion.n)
+    low, high = (None if end is None else round(100 * end, 6) for end in (proportion.low, proportion.high))
+    value = round(100 * proportion.value, 6)
     return Cell(
-        display_text.percent(found), value, display_text.interval(found), low=low, high=high, n=found.n
+        display_text.percent(proportion),
+        value,
+        display_text.interval(proportion),
+        low=low,
+        high=high,
+        n=proportion.n,
     )
 
 
-def median(found: medians.Estimate) -> Cell:
+def median(median_estimate: medians.Estimate) -> Cell:
     """A median as a cell of a column of estimates, with one decimal."""
-    if found.value is None:
-        return Cell(DASH, n=found.n)
-    value = round(found.value, 6)
-    if found.low is None or found.high is None:
-        return Cell(display_text.decimal(value, 1), value, n=found.n, no_interval=_no_interval(found.n))
-    written, *ends = display_text.estimate(value, found.low, found.high, 1)
+    if median_estimate.value is None:
+        return Cell(DASH, n=median_estimate.n)
+    value = round(median_estimate.value, 6)
+    if median_estimate.low is None or median_estimate.high is None:
+        return Cell(
+            display_text.decimal(value, 1),
+            value,
+            n=median_estimate.n,
+            no_interval=_no_interval(median_estimate.n),
+        )
+    written, *ends = display_text.estimate(value, median_estimate.low, median_estimate.high, 1)
     detail = gettext("{number} to {number_2}").format(number=ends[0], number_2=ends[1])
-    low, high = round(found.low, 6), round(found.high, 6)
-    return Cell(written, value, detail, low=low, high=high, n=found.n)
+    low, high = round(median_estimate.low, 6), round(median_estimate.high, 6)
+    return Cell(written, value, detail, low=low, high=high, n=median_estimate.n)
 
 
 def _no_interval(n: int) -> str:
@@ -105,38 +117,40 @@ def point(figure: Statistics | None, statistic: str) -> Point | None:
     """A figure as a chart takes it; None where nothing is there."""
     if figure is None:
         return None
-    found = interval_of(figure, statistic)
-    return Point(figure["value"], found.low, found.high, figure["units"])
+    confidence_interval = interval_of(figure, statistic)
+    return Point(figure["value"], confidence_interval.low, confidence_interval.high, figure["units"])
 
 
-def agreement_over_weeks(given: Sequence[tuple[str, str, Sequence[Statistics]]]) -> Figure | None:
+def agreement_over_weeks(measures: Sequence[tuple[str, str, Sequence[Statistics]]]) -> Figure | None:
     """Lines of agreement by week, one for each (name, statistic, weeks); None where no week has a value.
 
     A name says what is measured, and by which statistic. A single one is in the title, as there is no legend then.
     """
-    shown = [entry for entry in given if any(one["value"] is not None for one in entry[2])]
-    labels = _weeks({one["name"] for _, _, weeks in shown for one in weeks})
+    shown_measures = [entry for entry in measures if any(week["value"] is not None for week in entry[2])]
+    labels = _weeks({week["name"] for _, _, weeks in shown_measures for week in weeks})
     if not labels:
         return None
-    found = [(name, statistic, {one["name"]: one for one in weeks}) for name, statistic, weeks in shown]
+    measures_by_week = [
+        (name, statistic, {week["name"]: week for week in weeks}) for name, statistic, weeks in shown_measures
+    ]
     series = [
         Series(name, [point(weeks.get(label), statistic) for label in labels])
-        for name, statistic, weeks in found[:MOST_SERIES]
+        for name, statistic, weeks in measures_by_week[:MOST_SERIES]
     ]
     rows = tuple(
-        (text(label), text(name), estimate(one, statistic), count(one["raters"]))
+        (text(label), text(name), estimate(week, statistic), count(week["raters"]))
         for label in labels
-        for name, statistic, weeks in found
-        if (one := weeks.get(label)) is not None
+        for name, statistic, weeks in measures_by_week
+        if (week := weeks.get(label)) is not None
     )
     title = gettext("Agreement by week of an item's last response")
-    if len(found) == 1:
-        title = f"{title}: {found[0][0]}"
+    if len(measures_by_week) == 1:
+        title = f"{title}: {measures_by_week[0][0]}"
     note = (
         gettext("The chart shows the first {most_series}; the table shows all.").format(
             most_series=MOST_SERIES
         )
-        if len(found) > MOST_SERIES
+        if len(measures_by_week) > MOST_SERIES
         else ""
     )
     columns = (*names("Week", "Measure"), _value(gettext("Items")), Column(gettext("Raters")))
@@ -150,10 +164,10 @@ def _value(counted: str) -> Column:
 
 def _weeks(named: Iterable[str]) -> list[str]:
     """Every week from the first to the last of these, as 2026-W09; at most `WEEKS`, the last ones."""
-    found = sorted(named)
-    if not found:
+    week_names = sorted(named)
+    if not week_names:
         return []
-    monday, last = (date.fromisoformat(f"{week}-1") for week in (found[0], found[-1]))
+    monday, last = (date.fromisoformat(f"{week}-1") for week in (week_names[0], week_names[-1]))
     monday = max(monday, last - timedelta(weeks=WEEKS - 1))
     weeks = []
     while monday <= last:
@@ -172,10 +186,10 @@ def agreement_by_source(measure: Statistics, statistic: str) -> Figure | None:
         measure=display_text.measure(measure["name"]), statistic=statistic
     )
     by = measure["statistic"]
-    series = [Series(statistic, [point(one, by) for one in sources])]
-    rows = tuple((text(one["name"]), estimate(one, by), count(one["raters"])) for one in sources)
+    series = [Series(statistic, [point(source, by) for source in sources])]
+    rows = tuple((text(source["name"]), estimate(source, by), count(source["raters"])) for source in sources)
     columns = (*names("Source"), _value(gettext("Items")), Column(gettext("Raters")))
-    chart = Bars([one["name"] for one in sources], series, _axis(series))
+    chart = Bars([source["name"] for source in sources], series, _axis(series))
     return Figure("sources", title, Sheet("sources", title, columns, rows), chart)
 
 
@@ -183,31 +197,34 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
     """A heat map of every two people; None where no two people share an item. `statistic`: in words."""
     if not measure["pairs"]:
         return None
-    found = {(one["one"], one["other"]): one for one in measure["pairs"]}
-    keys = sorted({key for both in found for key in both}, key=lambda key: (called(people, key), key))
+    figure_of_pair = {(row["one"], row["other"]): row for row in measure["pairs"]}
+    keys = sorted(
+        {key for both in figure_of_pair for key in both}, key=lambda key: (called(people, key), key)
+    )
     named = [called(people, key) for key in keys]
 
-    def between(one: str, other: str) -> float | None:
-        figure = found.get((one, other)) or found.get((other, one))
+    def between(person: str, other_person: str) -> float | None:
+        figure = figure_of_pair.get((person, other_person)) or figure_of_pair.get((other_person, person))
         return None if figure is None else figure["value"]
 
-    values = [[between(one, other) for other in keys] for one in keys]
+    values = [[between(row, column) for column in keys] for row in keys]
     title = gettext("Agreement of each pair of people: {measure}, {statistic}").format(
         measure=display_text.measure(measure["name"]), statistic=statistic
     )
     lowest_first = sorted(
-        found.items(), key=lambda entry: (entry[1]["value"] is None, entry[1]["value"] or 0.0, entry[0])
+        figure_of_pair.items(),
+        key=lambda entry: (entry[1]["value"] is None, entry[1]["value"] or 0.0, entry[0]),
     )
     rows = tuple(
         (
             text(
                 gettext("{called} and {called_2}").format(
-                    called=called(people, one), called_2=called(people, other)
+                    called=called(people, row), called_2=called(people, column)
                 )
             ),
             estimate(figure, measure["pair_statistic"]),
         )
-        for (one, other), figure in lowest_first
+        for (row, column), figure in lowest_first
     )
     note = gettext(
         "Each figure covers the items that both people rated. A low row means one person "
@@ -218,9 +235,9 @@ def pairs(measure: Statistics, statistic: str, people: Mapping[str, str]) -> Fig
     return Figure("pairs", title, sheet, Heat(named, named, values), _common(measure["pairs"]))
 
 
-def _common(found: Sequence[Mapping[str, Any]]) -> str:
+def _common(pair_figures: Sequence[Mapping[str, Any]]) -> str:
     """How many items two people share, from the fewest to the most."""
-    numbers = sorted(pair["units"] for pair in found)
+    numbers = sorted(pair["units"] for pair in pair_figures)
     fewest, most = (display_text.number(f"{number:,}") for number in (numbers[0], numbers[-1]))
     if fewest == most:
         return gettext("n = {n} items per pair").format(n=most)
@@ -228,36 +245,36 @@ def _common(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def confusion(
-    measure: Statistics, address: Callable[[str, str], str] = lambda one, other: ""
+    measure: Statistics, address: Callable[[str, str], str] = lambda first, second: ""
 ) -> Figure | None:
     """A heat map of which labels two people gave to one item; None where values are no labels.
 
     `address` gives the page of the items with two labels, as they are stored; "" for none.
     """
-    found = measure["confusion"]
-    if found is None:
+    matrix = measure["confusion"]
+    if matrix is None:
         return None
-    labels, counts = list(map(display_text.shown, found["labels"])), found["counts"]
+    labels, counts = list(map(display_text.shown, matrix["labels"])), matrix["counts"]
     title = gettext("Label confusion: pairs of responses to the same item, {measure}").format(
         measure=display_text.measure(measure["name"])
     )
     pairs_of = [
         (
-            text(f"{labels[one]} / {labels[other]}"),
-            counts[one][other] // (2 if one == other else 1),
-            address(found["labels"][one], found["labels"][other]),
+            text(f"{labels[row_index]} / {labels[column_index]}"),
+            counts[row_index][column_index] // (2 if row_index == column_index else 1),
+            address(matrix["labels"][row_index], matrix["labels"][column_index]),
         )
-        for one in range(len(labels))
-        for other in range(one, len(labels))
+        for row_index in range(len(labels))
+        for column_index in range(row_index, len(labels))
     ]
     shares_of = [
-        Proportion(number, **ends) for (_, number, _), ends in zip(pairs_of, found["shares"], strict=True)
+        Proportion(number, **ends) for (_, number, _), ends in zip(pairs_of, matrix["shares"], strict=True)
     ]
     addresses = {
-        (one, other): link
-        for one in range(len(labels))
-        for other in range(len(labels))
-        if (link := address(found["labels"][one], found["labels"][other]))
+        (row_index, column_index): link
+        for row_index in range(len(labels))
+        for column_index in range(len(labels))
+        if (link := address(matrix["labels"][row_index], matrix["labels"][column_index]))
     }
     total = sum(number for _, number, _ in pairs_of)
     rows = tuple(
@@ -271,8 +288,11 @@ def confusion(
         )
     )
     halved = [
-        [number / 2 if one == other else float(number) for other, number in enumerate(row)]
-        for one, row in enumerate(counts)
+        [
+            number / 2 if row_index == column_index else float(number)
+            for column_index, number in enumerate(row)
+        ]
+        for row_index, row in enumerate(counts)
     ]
     columns = (
         *names(gettext("Labels")),
@@ -320,7 +340,7 @@ def shares(
     name: str,
     title: str,
     head: tuple[str, str],
-    found: Sequence[tuple[str, Proportion]],
+    labelled_shares: Sequence[tuple[str, Proportion]],
     note: str = "",
     counted: str = "",
     addresses: Sequence[str] = (),
@@ -329,31 +349,35 @@ def shares(
 
     addresses: of the items behind the count of each share, "" for none.
     """
-    linked = zip(found, addresses or [""] * len(found), strict=True)
-    targets = [address for (_, one), address in linked if one.n]
-    there = [(label or gettext("(empty)"), one) for label, one in found if one.n]
-    if not there:
+    linked = zip(labelled_shares, addresses or [""] * len(labelled_shares), strict=True)
+    targets = [address for (_, entry), address in linked if entry.n]
+    nonzero_shares = [(label or gettext("(empty)"), entry) for label, entry in labelled_shares if entry.n]
+    if not nonzero_shares:
         return None
-    series = [Series(title, [share_point(one) for _, one in there])]
+    series = [Series(title, [share_point(entry) for _, entry in nonzero_shares])]
     ends = [
-        end for one in series[0].points if one is not None for end in (one.value, one.high) if end is not None
+        end
+        for entry in series[0].points
+        if entry is not None
+        for end in (entry.value, entry.high)
+        if end is not None
     ]
     rows = tuple(
-        (text(label), replace(_count(one.hits), address=address if one.hits else ""), share(one))
-        for (label, one), address in zip(there, targets, strict=True)
+        (text(label), replace(_count(entry.hits), address=address if entry.hits else ""), share(entry))
+        for (label, entry), address in zip(nonzero_shares, targets, strict=True)
     )
     columns = (
         *names(head[0]),
         Column(gettext("Count")),
         Column(gettext(head[1]), counted=counted or gettext("of"), unit="%"),
     )
-    chart = Bars([label for label, _ in there], series, svg.axis_over(ends, unit="%"))
+    chart = Bars([label for label, _ in nonzero_shares], series, svg.axis_over(ends, unit="%"))
     return Figure(name, title, Sheet(name, title, columns, rows, note), chart)
 
 
-def share_point(found: Proportion) -> Point:
+def share_point(proportion: Proportion) -> Point:
     """A share as a chart takes it, in percent."""
-    return Point(hundred(found.value), hundred(found.low), hundred(found.high), found.n)
+    return Point(hundred(proportion.value), hundred(proportion.low), hundred(proportion.high), proportion.n)
 
 
 def called(people: Mapping[str, str], key: str) -> str:
@@ -364,8 +388,8 @@ def called(people: Mapping[str, str], key: str) -> str:
 def _axis(series: Sequence[Series]) -> svg.Axis:
     ends = [
         end
-        for one in series
-        for point in one.points
+        for data_series in series
+        for point in data_series.points
         if point is not None
         for end in (point.value, point.low, point.high)
         if end is not None
@@ -381,7 +405,7 @@ def hundred(value: float | None) -> float | None:
 # -- the monitors of a benchmark --------------------------------------------------------------------
 
 
-def monitors(found: Statistics) -> list[Figure]:
+def monitors(statistics: Statistics) -> list[Figure]:
     """Charts of what a benchmark should not have, from `annotation.quality.dashboards.monitors`; those that have data."""
     answers, openings, holding = (
         (
@@ -389,7 +413,7 @@ def monitors(found: Statistics) -> list[Figure]:
             gettext("Most frequent first words of questions, accepted examples"),
             gettext("Rows with the answer, accepted examples"),
         )
-        if found["of"] == "accepted"
+        if statistics["of"] == "accepted"
         else (
             gettext("Most frequent answers of assigned examples"),
             gettext("Most frequent first words of questions, assigned examples"),
@@ -397,57 +421,61 @@ def monitors(found: Statistics) -> list[Figure]:
         )
     )
     drawn = [
-        _concentrated("answers", answers, "Answer", found["answers"]),
-        _concentrated("openings", openings, gettext("First words"), found["openings"]),
+        _concentrated("answers", answers, "Answer", statistics["answers"]),
+        _concentrated("openings", openings, gettext("First words"), statistics["openings"]),
         *(
-            _by_place(name, title, found[name])
+            _by_place(name, title, statistics[name])
             for name, title in (
                 ("answer_rows", holding),
                 ("evidence_rows", gettext("Rows with marked evidence")),
                 ("edit_rows", gettext("Edited rows")),
             )
         ),
-        _sizes(found["edit_sizes"]),
+        _sizes(statistics["edit_sizes"]),
     ]
-    return [one for one in drawn if one is not None]
+    return [figure for figure in drawn if figure is not None]
 
 
-def _concentrated(name: str, title: str, head: str, found: Statistics | None) -> Figure | None:
-    if found is None:
+def _concentrated(name: str, title: str, head: str, statistics: Statistics | None) -> Figure | None:
+    if statistics is None:
         return None
-    spread = found["normalised"]
+    spread = statistics["normalised"]
     note = gettext("{found} different among {found_2}.").format(
-        found=number_format(found["distinct"], force_grouping=True),
-        found_2=number_format(found["n"], force_grouping=True),
+        found=number_format(statistics["distinct"], force_grouping=True),
+        found_2=number_format(statistics["n"], force_grouping=True),
     )
-    if spread is not None and found["low"] is not None and found["low"] < found["high"]:
-        written, low, high = display_text.estimate(spread, found["low"], found["high"])
+    if spread is not None and statistics["low"] is not None and statistics["low"] < statistics["high"]:
+        written, low, high = display_text.estimate(spread, statistics["low"], statistics["high"])
         note += gettext(
             " Spread {spread} (95 % CI {low} to {high}); 1: all differ, 0: all identical."
         ).format(spread=written, low=low, high=high)
-    top = [(str(value), Proportion(**share)) for value, share in found["top"]]
-    return shares(name, title, (head, "Share"), top, f"{note}{_over_items(found, name)}")
+    top = [(str(value), Proportion(**share)) for value, share in statistics["top"]]
+    return shares(name, title, (head, "Share"), top, f"{note}{_over_items(statistics, name)}")
 
 
-def _by_place(name: str, title: str, found: Statistics | None) -> Figure | None:
-    if found is None:
+def _by_place(name: str, title: str, statistics: Statistics | None) -> Figure | None:
+    if statistics is None:
         return None
     parts = (
         ("first", gettext("all in the first three")),
         ("last", gettext("all in the last two")),
         ("ends", gettext("all in the first three or last two")),
     )
-    chances = [100 * found[f"{part}_by_chance"] for part, _ in parts]
+    chances = [100 * statistics[f"{part}_by_chance"] for part, _ in parts]
     series = [
-        Series(gettext("observed"), [share_point(Proportion(**found[part])) for part, _ in parts]),
+        Series(gettext("observed"), [share_point(Proportion(**statistics[part])) for part, _ in parts]),
         Series(gettext("expected by chance"), [Point(chance) for chance in chances]),
     ]
-    ends = [one.high for one in series[0].points if one is not None and one.high is not None]
+    ends = [
+        observed_point.high
+        for observed_point in series[0].points
+        if observed_point is not None and observed_point.high is not None
+    ]
     rows = tuple(
         (
             text(label),
-            _count(found[part]["hits"]),
-            share(Proportion(**found[part])),
+            _count(statistics[part]["hits"]),
+            share(Proportion(**statistics[part])),
             Cell(f"{display_text.decimal(chance, 1)} %", round(chance, 6)),
         )
         for (part, label), chance in zip(parts, chances, strict=True)
@@ -460,63 +488,65 @@ def _by_place(name: str, title: str, found: Statistics | None) -> Figure | None:
     )
     anchor = name.replace("_", "-")
     chart = Bars([label for _, label in parts], series, svg.axis_over(ends, most=10.0, unit="%"))
-    return Figure(anchor, title, Sheet(anchor, title, columns, rows, _left_out(name, found)), chart)
+    return Figure(anchor, title, Sheet(anchor, title, columns, rows, _left_out(name, statistics)), chart)
 
 
-def _left_out(name: str, found: Statistics) -> str:
+def _left_out(name: str, statistics: Statistics) -> str:
     """Of how many the figures are not, and why: what stands in no row, and what stands in a table too short to tell."""
-    without, short = (number_format(found[key], force_grouping=True) for key in ("without", "short"))
-    said = {
+    without, short = (number_format(statistics[key], force_grouping=True) for key in ("without", "short"))
+    excluded = {
         "answer_rows": gettext("Excluded: {without} whose answer is not in a cell."),
         "evidence_rows": gettext("Excluded: {without} without a marked cell."),
         "edit_rows": gettext("Excluded: {without} with edits outside rows."),
     }[name].format(without=without)
     also = gettext("Tables of at most five rows are also excluded ({found}).")
-    return f"{said} {also.format(found=short)}{_over_items(found, name)}"
+    return f"{excluded} {also.format(found=short)}{_over_items(statistics, name)}"
 
 
-def _over_items(found: Statistics, name: str) -> str:
+def _over_items(statistics: Statistics, name: str) -> str:
     """What intervals are over, where several answers, examples or responses are of one item."""
-    if found["groups"] == found["n"]:
+    if statistics["groups"] == statistics["n"]:
         return ""
     responses = ngettext(
         "{n} responses to {items} item. Interval: bootstrap over items, at least as wide as Wilson's.",
         "{n} responses to {items} items. Interval: bootstrap over items, at least as wide as Wilson's.",
-        found["groups"],
+        statistics["groups"],
     )
     answers = ngettext(
         "{n} answers from {items} item. Interval: bootstrap over items, at least as wide as Wilson's.",
         "{n} answers from {items} items. Interval: bootstrap over items, at least as wide as Wilson's.",
-        found["groups"],
+        statistics["groups"],
     )
     examples = ngettext(
         "{n} examples from {items} item. Interval: bootstrap over items, at least as wide as Wilson's.",
         "{n} examples from {items} items. Interval: bootstrap over items, at least as wide as Wilson's.",
-        found["groups"],
+        statistics["groups"],
     )
     sentence = {"answers": answers, "openings": examples, "answer_rows": examples}.get(name, responses)
     return " " + sentence.format(
-        n=number_format(found["n"], force_grouping=True),
-        items=number_format(found["groups"], force_grouping=True),
+        n=number_format(statistics["n"], force_grouping=True),
+        items=number_format(statistics["groups"], force_grouping=True),
     )
 
 
-def _sizes(found: Statistics | None) -> Figure | None:
-    if found is None:
+def _sizes(statistics: Statistics | None) -> Figure | None:
+    if statistics is None:
         return None
-    has_interval = found["low"] is not None and found["low"] < found["high"]
-    ends = (found["low"], found["high"]) if has_interval else (found["mean"], found["mean"])
-    mean, low, high = display_text.estimate(found["mean"], *ends, 2)
+    has_interval = statistics["low"] is not None and statistics["low"] < statistics["high"]
+    ends = (
+        (statistics["low"], statistics["high"]) if has_interval else (statistics["mean"], statistics["mean"])
+    )
+    mean, low, high = display_text.estimate(statistics["mean"], *ends, 2)
     note = gettext("Median {median}, mean {mean}").format(
-        median=display_text.number(f"{found['median']:g}"), mean=mean
+        median=display_text.number(f"{statistics['median']:g}"), mean=mean
     )
     if has_interval:
         note += gettext(" (95 % CI {low} to {high})").format(low=low, high=high)
-    top = [(str(size), Proportion(**share)) for size, share in found["counts"][:12]]
+    top = [(str(size), Proportion(**share)) for size, share in statistics["counts"][:12]]
     return shares(
         "edit-sizes",
         gettext("Edit size in net operations"),
         (gettext("Operations"), "Share"),
         top,
-        f"{note}.{_over_items(found, 'edit_sizes')}",
+        f"{note}.{_over_items(statistics, 'edit_sizes')}",
     )

@@ -78,15 +78,15 @@ class Axis:
 
 def axis_over(values: Iterable[float], *, least: float = 0.0, most: float = 0.0, unit: str = "") -> Axis:
     """An axis over these values, `least` and `most`, with four to eight marks at round numbers."""
-    found = [value for value in values if math.isfinite(value)]
-    low, high = min([least, *found]), max([most, *found])
+    finite_values = [value for value in values if math.isfinite(value)]
+    low, high = min([least, *finite_values]), max([most, *finite_values])
     if high - low < 1e-6:
         high = low + 1
     rough = (high - low) / 5
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = tuple(round(place * step, 10) for place in range(first, last + 1))
+    ticks = tuple(round(multiple * step, 10) for multiple in range(first, last + 1))
     return Axis(ticks[0], ticks[-1], ticks, unit)
 
 
@@ -104,11 +104,13 @@ def bars(name: str, title: str, labels: Sequence[str], series: Sequence[Series],
     `name` is unique on its page. A group has its label above it, so that long names fit a narrow screen.
     """
     height, drawn = 0, []
-    for place, label in enumerate(labels):
-        drawn.append(_label(label, height, n_of(series, place)))
+    for index, label in enumerate(labels):
+        drawn.append(_label(label, height, n_of(series, index)))
         height += LABEL
-        for number, one in enumerate(series):
-            drawn.append(_bar(one, number, one.points[place], height, axis, lettered=len(series) > 1))
+        for number, data_series in enumerate(series):
+            drawn.append(
+                _bar(data_series, number, data_series.points[index], height, axis, lettered=len(series) > 1)
+            )
             height += BAR
         height += GAP
     grid = [_upright(axis, tick, height) for tick in axis.ticks]
@@ -116,19 +118,19 @@ def bars(name: str, title: str, labels: Sequence[str], series: Sequence[Series],
 
 
 def _bar(
-    one: Series, number: int, point: Point | None, top: int, axis: Axis, *, lettered: bool
+    data_series: Series, number: int, point: Point | None, top: int, axis: Axis, *, lettered: bool
 ) -> SafeString:
     middle = top + BAR // 2
     letter = _key(number, middle + 4) if lettered else ""
     if point is None or point.value is None:
-        said = gettext("undefined") if point is not None else gettext("not asked")
+        reason = gettext("undefined") if point is not None else gettext("not asked")
         return format_html(
             '<g class="{}">{}<text class="small" x="{}%" y="{}">{}</text></g>',
             _colour(number),
             letter,
             _across(axis, max(0.0, axis.low)),
             middle + 4,
-            said,
+            reason,
         )
     start, end = sorted((_at(axis, max(axis.low, 0.0)), _at(axis, point.value)))
     return format_html(
@@ -140,7 +142,7 @@ def _bar(
         top + 2,
         _percent(max(end - start, 0.2)),
         BAR - 4,
-        f"{one.name}: {_said(point)}",
+        f"{data_series.name}: {_said(point)}",
         _lying_interval(point, middle, axis),
         middle + 4,
         _number(point.value),
@@ -152,12 +154,12 @@ def _label(label: str, top: int, n: str = "") -> SafeString:
     return format_html('<text class="label" x="0" y="{}">{}{}</text>', top + LABEL - 7, _short(label), beside)
 
 
-def n_of(series: Sequence[Series], place: int) -> str:
+def n_of(series: Sequence[Series], index: int) -> str:
     """How many units the points at one label are of, "n = 12", or "n = 3 (A), 12 (B)" by the letters of the series.
 
     "" where nobody knows.
     """
-    numbers = numbers_of(series, place)
+    numbers = numbers_of(series, index)
     distinct = {number for number in numbers if number}
     if len(distinct) < 2:
         return gettext("n = {n}").format(n=next(iter(distinct))) if distinct else ""
@@ -165,9 +167,9 @@ def n_of(series: Sequence[Series], place: int) -> str:
     return gettext("n = {n}").format(n=", ".join(lettered))
 
 
-def numbers_of(series: Sequence[Series], place: int) -> list[str]:
+def numbers_of(series: Sequence[Series], index: int) -> list[str]:
     """How many units the point of each series at one label is of; "" where there is no point, or nobody knows."""
-    points = (one.points[place] for one in series)
+    points = (data_series.points[index] for data_series in series)
     return [
         "" if point is None or point.n is None else display_text.number(f"{point.n:,}") for point in points
     ]
@@ -238,14 +240,14 @@ def lines(
     grid += [
         format_html(
             '<text class="tick middle" x="{}%" y="{}">{}</text>',
-            _percent(_column(place, len(labels))),
+            _percent(_column(index, len(labels))),
             top + PLOT + 18,
             _short(label, 18),
         )
-        for place, label in enumerate(labels)
-        if place % apart == 0
+        for index, label in enumerate(labels)
+        if index % apart == 0
     ]
-    drawn = [_line(one, number, len(series), axis, top) for number, one in enumerate(series)]
+    drawn = [_line(data_series, number, len(series), axis, top) for number, data_series in enumerate(series)]
     height = top + PLOT + FOOT + below
     return _chart(name, title, _of(labels, series), series, height, [*grid, *counts, *drawn], sample=_LINE)
 
@@ -255,23 +257,25 @@ def _counts_below(series: Sequence[Series], places: Sequence[int], top: int) -> 
 
     One line where all series have the same n at each place, else one for each series. A line begins with what it is.
     """
-    numbers = {place: numbers_of(series, place) for place in places}
+    numbers = {index: numbers_of(series, index) for index in places}
     if not any(map(any, numbers.values())):
         return [], 0
     is_same = all(len(set(filter(None, ns))) < 2 for ns in numbers.values())
     if is_same:
-        rows = [("n", {place: next(filter(None, ns), "") for place, ns in numbers.items()})]
+        rows = [("n", {index: next(filter(None, ns), "") for index, ns in numbers.items()})]
     else:
         rows = [
-            (f"n ({_letter(at)})", {place: ns[at] for place, ns in numbers.items()})
+            (f"n ({_letter(at)})", {index: ns[at] for index, ns in numbers.items()})
             for at in range(len(series))
         ]
     texts = []
     for line, (head, row) in enumerate(rows, start=1):
         down, of = top + line * COUNT, len(series[0].points)
         texts.append(("small end", _percent(LEFT), down, -6, head))
-        texts += [("small middle", _percent(_column(place, of)), down, 0, n) for place, n in row.items() if n]
-    drawn = [format_html('<text class="{}" x="{}%" y="{}" dx="{}">{}</text>', *one) for one in texts]
+        texts += [("small middle", _percent(_column(index, of)), down, 0, n) for index, n in row.items() if n]
+    drawn = [
+        format_html('<text class="{}" x="{}%" y="{}" dx="{}">{}</text>', *text_args) for text_args in texts
+    ]
     return drawn, len(rows) * COUNT
 
 
@@ -295,19 +299,19 @@ def _level_of(axis: Axis, tick: float, top: int, tall: int) -> SafeString:
     )
 
 
-def _line(one: Series, number: int, of: int, axis: Axis, top: int) -> SafeString:
-    there = [
-        (_percent(_column(place, len(one.points))), _down(axis, point.value, top), point)
+def _line(data_series: Series, number: int, of: int, axis: Axis, top: int) -> SafeString:
+    positions = [
+        (_percent(_column(index, len(data_series.points))), _down(axis, point.value, top), point)
         if point is not None and point.value is not None
         else None
-        for place, point in enumerate(one.points)
+        for index, point in enumerate(data_series.points)
     ]
     between = [
         (first[0], second[0], first[1], second[1], DASHES[number % len(DASHES)])
-        for first, second in pairwise(there)
+        for first, second in pairwise(positions)
         if first is not None and second is not None
     ]
-    found = [point for point in there if point is not None]
+    drawn_points = [point for point in positions if point is not None]
     return format_html(
         '<g class="{}" transform="translate({} 0)">{}{}{}</g>',
         _colour(number),
@@ -318,14 +322,14 @@ def _line(one: Series, number: int, of: int, axis: Axis, top: int) -> SafeString
             between,
         ),
         format_html_join(
-            "", "{}", ((_standing_interval(across, point, axis, top),) for across, _, point in found)
+            "", "{}", ((_standing_interval(across, point, axis, top),) for across, _, point in drawn_points)
         ),
         format_html_join(
             "",
             '<svg class="mark" x="{}%" y="{}" width="1" height="1" overflow="visible"><path d="{}"/><title>{}</title></svg>',
             (
-                (across, down, MARKS[number % len(MARKS)], f"{one.name}: {_said(point)}")
-                for across, down, point in found
+                (across, down, MARKS[number % len(MARKS)], f"{data_series.name}: {_said(point)}")
+                for across, down, point in drawn_points
             ),
         ),
     )
@@ -343,8 +347,8 @@ def _standing_interval(across: str, point: Point, axis: Axis, top: int) -> SafeS
     )
 
 
-def _column(place: int, of: int) -> float:
-    return LEFT + (RIGHT - LEFT) * (place + 0.5) / of
+def _column(index: int, of: int) -> float:
+    return LEFT + (RIGHT - LEFT) * (index + 0.5) / of
 
 
 def _down(axis: Axis, value: float, top: int) -> float:
@@ -372,9 +376,10 @@ def bins(values: Sequence[float], axis: Axis, number: int = 20) -> list[Bin]:
     step = (axis.high - axis.low) / number
     if len(counts) <= FEW:
         return [Bin(value, value, counts[value]) for value in sorted(counts)]
-    found = Counter(min(int(axis.part(value) * number), number - 1) for value in values)
+    bin_counts = Counter(min(int(axis.part(value) * number), number - 1) for value in values)
     return [
-        Bin(axis.low + place * step, axis.low + (place + 1) * step, found[place]) for place in range(number)
+        Bin(axis.low + index * step, axis.low + (index + 1) * step, bin_counts[index])
+        for index in range(number)
     ]
 
 
@@ -386,21 +391,21 @@ def distribution(
     Few values are dots, many are columns; a line stands at their mean, and the number at the right is the mean.
     """
     height, drawn = 0, []
-    for place, label in enumerate(labels):
-        there = [(number, one) for number, one in enumerate(spreads) if one.values[place]]
-        if not there:
+    for index, label in enumerate(labels):
+        filled_spreads = [(number, spread) for number, spread in enumerate(spreads) if spread.values[index]]
+        if not filled_spreads:
             continue
         drawn.append(_label(label, height))
         height += LABEL
-        for number, one in there:
-            tall = _tall(one.values[place])
-            drawn.append(_strip(one.values[place], number, height, tall, axis, lettered=len(spreads) > 1))
+        for number, spread in filled_spreads:
+            tall = _tall(spread.values[index])
+            drawn.append(_strip(spread.values[index], number, height, tall, axis, lettered=len(spreads) > 1))
             height += tall + 4
         height += GAP
     grid = [_upright(axis, tick, height) for tick in axis.ticks]
     means = [
-        Series(one.name, [Point(_mean(values)) if values else None for values in one.values])
-        for one in spreads
+        Series(spread.name, [Point(_mean(values)) if values else None for values in spread.values])
+        for spread in spreads
     ]
     return _chart(name, title, _of(labels, means), means, height + FOOT, [*grid, *drawn])
 
@@ -439,22 +444,26 @@ def _strip(
     )
 
 
-def _columns(found: Sequence[Bin], top: int, axis: Axis) -> SafeString:
-    most = max((one.count for one in found), default=0) or 1
+def _columns(value_bins: Sequence[Bin], top: int, axis: Axis) -> SafeString:
+    most = max((value_bin.count for value_bin in value_bins), default=0) or 1
     rows = []
-    for one in found:
-        tall = round((STRIP - 4) * one.count / most, 2)
-        start, end = _at(axis, one.low), _at(axis, one.high)
+    for value_bin in value_bins:
+        tall = round((STRIP - 4) * value_bin.count / most, 2)
+        start, end = _at(axis, value_bin.low), _at(axis, value_bin.high)
         wide = (
             max(end - start - 0.3, 0.0) or 2.2
         )  # a value on its own is as wide as a column can be among eleven
-        start = start - wide / 2 if one.low == one.high else start
+        start = start - wide / 2 if value_bin.low == value_bin.high else start
         where = (
-            _mark(one.low, "")
-            if one.low == one.high
-            else gettext("{mark} to {mark_2}").format(mark=_mark(one.low, ""), mark_2=_mark(one.high, ""))
+            _mark(value_bin.low, "")
+            if value_bin.low == value_bin.high
+            else gettext("{mark} to {mark_2}").format(
+                mark=_mark(value_bin.low, ""), mark_2=_mark(value_bin.high, "")
+            )
         )
-        rows.append((_percent(start), top + STRIP - tall, _percent(wide), tall, f"{where}: {one.count:,}"))
+        rows.append(
+            (_percent(start), top + STRIP - tall, _percent(wide), tall, f"{where}: {value_bin.count:,}")
+        )
     return format_html_join("", '<rect x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>', rows)
 
 
@@ -475,24 +484,24 @@ def columns(name: str, title: str, labels: Sequence[str], values: Sequence[float
         '<rect x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>',
         (
             (
-                _percent(LEFT + wide * (place + 0.1)),
+                _percent(LEFT + wide * (index + 0.1)),
                 round(top + HIGH * (1 - axis.part(value)), 2),
                 _percent(wide * 0.8),
                 round(HIGH * (axis.part(value) - axis.part(0.0)), 2),
                 f"{label}: {value:g}",
             )
-            for place, (label, value) in enumerate(zip(labels, values, strict=True))
+            for index, (label, value) in enumerate(zip(labels, values, strict=True))
         ),
     )
     step = max(1, -(-len(labels) // MARKED))
     grid += [
         format_html(
             '<text class="tick middle" x="{}%" y="{}">{}</text>',
-            _percent(LEFT + wide * (place + 0.5)),
+            _percent(LEFT + wide * (index + 0.5)),
             top + HIGH + 18,
-            _short(labels[place], 18),
+            _short(labels[index], 18),
         )
-        for place in range(0, len(labels), step)
+        for index in range(0, len(labels), step)
     ]
     series = [Series(title, [Point(value) for value in values])]
     body = format_html('<g class="{}">{}</g>', _colour(0), drawn)
@@ -533,14 +542,14 @@ def heat(
     drawn = [
         format_html(
             '<text class="tick middle" x="{}%" y="12">{}</text>',
-            _percent(NAMES + wide * (place + 0.5)),
-            place + 1,
+            _percent(NAMES + wide * (column_index + 0.5)),
+            column_index + 1,
         )
-        for place in range(len(columns))
+        for column_index in range(len(columns))
     ]
     # A square for every pair of forty people is drawn: texts are escaped once a line, numbers need no escaping.
-    across = [_percent(NAMES + wide * (place + 0.03)) for place in range(len(columns))]
-    middle = [_percent(NAMES + wide * (place + 0.5)) for place in range(len(columns))]
+    across = [_percent(NAMES + wide * (column_index + 0.03)) for column_index in range(len(columns))]
+    middle = [_percent(NAMES + wide * (column_index + 0.5)) for column_index in range(len(columns))]
     named, width = [escape(column) for column in columns], _percent(wide * 0.94)
     for line, (label, of_row) in enumerate(zip(rows, values, strict=True)):
         top, own = 18 + line * SQUARE, escape(label)
@@ -548,46 +557,50 @@ def heat(
         called = escape(_short(f"{line + 1} {label}", 20))
         place_of_name = f'y="{top}" width="{NAMES - 1}%" height="{SQUARE}"'
         parts = [f'<svg {place_of_name}><text class="tick" y="{SQUARE - 7}">{called}</text></svg>']
-        for place, value in enumerate(of_row):
-            at = f'x="{across[place]}%" y="{top + 1}" width="{width}%" height="{SQUARE - 2}"'
+        for column_index, value in enumerate(of_row):
+            at = f'x="{across[column_index]}%" y="{top + 1}" width="{width}%" height="{SQUARE - 2}"'
             if value is None:
-                same = label == columns[place]
+                same = label == columns[column_index]
                 why = (
                     gettext("the same person")
                     if same
-                    else gettext("{own} and {named}: nothing in common").format(own=own, named=named[place])
+                    else gettext("{own} and {named}: nothing in common").format(
+                        own=own, named=named[column_index]
+                    )
                 )
                 parts.append(f'<rect class="hollow" {at}><title>{why}</title></rect>')
                 continue
             shade = 0.06 + 0.84 * min(1.0, max(0.0, (value - low) / span))
-            said = gettext("{own} and {named}: {written}").format(
-                own=own, named=named[place], written=written(value)
+            description = gettext("{own} and {named}: {written}").format(
+                own=own, named=named[column_index], written=written(value)
             )
-            square = f'<rect class="filled" {at} fill-opacity="{shade:.2f}"><title>{said}</title></rect>'
+            square = (
+                f'<rect class="filled" {at} fill-opacity="{shade:.2f}"><title>{description}</title></rect>'
+            )
             if len(columns) <= WRITTEN:
-                where = f'x="{middle[place]}%" y="{top + SQUARE - 7}"'
+                where = f'x="{middle[column_index]}%" y="{top + SQUARE - 7}"'
                 square += f'<text class="in middle" {where}>{written(value)}</text>'
-            address = escape(addresses.get((line, place), "")) if value else ""
+            address = escape(addresses.get((line, column_index), "")) if value else ""
             parts.append(f'<a tabindex="-1" href="{address}">{square}</a>' if address else square)
         drawn.append(mark_safe("".join(parts)))  # nosec B308 B703: every text in it is escaped above
-    found = [
-        (value, gettext("{rows} and {columns}").format(rows=rows[line], columns=columns[place]))
+    valued_squares = [
+        (value, gettext("{rows} and {columns}").format(rows=rows[line], columns=columns[column_index]))
         for line, of_row in enumerate(values)
-        for place, value in enumerate(of_row)
+        for column_index, value in enumerate(of_row)
         if value is not None
     ]
-    said = gettext("No data to show.")
-    if found:
-        (least, where), (most, there) = min(found), max(found)
-        said = gettext("Highest {written} ({there}), lowest {written_2} ({where})").format(
-            written=written(most), there=there, written_2=written(least), where=where
+    description = gettext("No data to show.")
+    if valued_squares:
+        (least, where), (most, highest_square) = min(valued_squares), max(valued_squares)
+        description = gettext("Highest {written} ({there}), lowest {written_2} ({where})").format(
+            written=written(most), there=highest_square, written_2=written(least), where=where
         )
-    one = [Series(title, [])]
+    legend_series = [Series(title, [])]
     hidden = mark_safe(' aria-hidden="true"') if addresses else ""  # nosec B308 B703: a fixed text
     squares = format_html_join("", "{}", ((x,) for x in drawn))
     body = format_html('<g class="{}"{}>{}</g>', _colour(0), hidden, squares)
     role = "group" if addresses else "img"  # an image contains no links
-    return _chart(name, title, said, one, 18 + len(rows) * SQUARE + 4, [body], role=role)
+    return _chart(name, title, description, legend_series, 18 + len(rows) * SQUARE + 4, [body], role=role)
 
 
 # -- what they share --------------------------------------------------------------------------------
@@ -596,7 +609,7 @@ def heat(
 def _chart(
     name: str,
     title: str,
-    said: str,
+    description: str,
     series: Sequence[Series],
     height: int,
     parts: Sequence[SafeString],
@@ -615,7 +628,7 @@ def _chart(
         name,
         title,
         name,
-        said,
+        description,
         format_html_join("", "{}", ((part,) for part in parts)),
     )
 
@@ -628,8 +641,8 @@ def _legend(series: Sequence[Series], sample: str) -> SafeString:
             "",
             '<li class="{}">{}<b>{}</b> <span>{}</span></li>',
             (
-                (_colour(number), _sample(sample, number), _letter(number), one.name)
-                for number, one in enumerate(series)
+                (_colour(number), _sample(sample, number), _letter(number), data_series.name)
+                for number, data_series in enumerate(series)
             ),
         ),
     )
@@ -641,21 +654,21 @@ def _sample(sample: str, number: int) -> SafeString:
 
 def _of(labels: Sequence[str], series: Sequence[Series]) -> str:
     """The chart in words, for those who do not see it: where each series is highest and lowest."""
-    said = []
-    for one in series:
-        there = [
+    sentences = []
+    for data_series in series:
+        labelled_values = [
             (point.value, label)
-            for label, point in zip(labels, one.points, strict=True)
+            for label, point in zip(labels, data_series.points, strict=True)
             if point is not None and point.value is not None
         ]
-        if there:
-            (low, least), (high, most) = min(there), max(there)
-            said.append(
+        if labelled_values:
+            (low, least), (high, most) = min(labelled_values), max(labelled_values)
+            sentences.append(
                 gettext("{name}: highest {number} ({most}), lowest {number_2} ({least})").format(
-                    name=one.name, number=_number(high), most=most, number_2=_number(low), least=least
+                    name=data_series.name, number=_number(high), most=most, number_2=_number(low), least=least
                 )
             )
-    return ". ".join(said) or gettext("No data to show.")
+    return ". ".join(sentences) or gettext("No data to show.")
 
 
 def _said(point: Point) -> str:
@@ -675,8 +688,8 @@ def _number(value: float) -> str:
 
 def _mark(value: float, unit: str) -> str:
     """A mark of an axis: without zeros that say nothing."""
-    said = display_text.number(f"{value:g}".replace("-", "\N{MINUS SIGN}"))
-    return f"{said} {unit}" if unit else said
+    mark_text = display_text.number(f"{value:g}".replace("-", "\N{MINUS SIGN}"))
+    return f"{mark_text} {unit}" if unit else mark_text
 
 
 def _short(label: str, most: int = 60) -> str:

@@ -310,10 +310,10 @@ def _hourly(row: Line) -> Cell:
 
 
 def _gold(row: Line) -> Cell:
-    found: Proportion | None = row["gold"]
+    proportion: Proportion | None = row["gold"]
     return (
-        _with_n(replace(study_figures.share(found), text=row["right"]))
-        if found is not None
+        _with_n(replace(study_figures.share(proportion), text=row["right"]))
+        if proportion is not None
         else text(NOTHING)
     )
 

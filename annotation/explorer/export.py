@@ -89,7 +89,7 @@ def of_item(who: Reader, row: Row) -> Record:
 def _records(who: Reader, row: Row, people: Mapping[int, str]) -> list[Record]:
     shared = of_item(who, row)
     empty = dict.fromkeys(COLUMNS)
-    return [empty | shared | of_response(one, people) for one in row.responses] or [empty | shared]
+    return [empty | shared | of_response(response, people) for response in row.responses] or [empty | shared]
 
 
 def of_response(response: Response, people: Mapping[int, str]) -> Record:
@@ -108,27 +108,27 @@ def of_response(response: Response, people: Mapping[int, str]) -> Record:
     }
 
 
-def as_csv(found: Iterator[Record]) -> IO[bytes]:
+def as_csv(export_records: Iterator[Record]) -> IO[bytes]:
     """With a header; texts that a spreadsheet takes for a formula begin with an apostrophe."""
     out = _file()
     text = io.TextIOWrapper(out, "utf-8", newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for record in found:
+    for record in export_records:
         writer.writerow([guarded(_text(record[name])) for name in COLUMNS])
     text.detach()
     return out
 
 
-def as_jsonl(found: Iterator[Record]) -> IO[bytes]:
+def as_jsonl(export_records: Iterator[Record]) -> IO[bytes]:
     """An object per line."""
     out = _file()
-    for record in found:
+    for record in export_records:
         out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
     return out
 
 
-def as_xlsx(found: Iterator[Record]) -> IO[bytes]:
+def as_xlsx(export_records: Iterator[Record]) -> IO[bytes]:
     """A workbook with one sheet. Every text is a text: nothing in it is a formula or a link."""
     import xlsxwriter
 
@@ -140,7 +140,7 @@ def as_xlsx(found: Iterator[Record]) -> IO[bytes]:
     sheet.freeze_panes(1, 0)
     for column, name in enumerate(COLUMNS):
         sheet.write_string(0, column, name)
-    for line, record in enumerate(found, start=1):
+    for line, record in enumerate(export_records, start=1):
         for column, name in enumerate(COLUMNS):
             value = record[name]
             if isinstance(value, float):
@@ -151,7 +151,7 @@ def as_xlsx(found: Iterator[Record]) -> IO[bytes]:
     return out
 
 
-def as_parquet(found: Iterator[Record]) -> IO[bytes]:
+def as_parquet(export_records: Iterator[Record]) -> IO[bytes]:
     """Columns of texts, lists of texts, numbers and truth values; responses are JSON."""
     import pyarrow
     from pyarrow import parquet
@@ -161,8 +161,8 @@ def as_parquet(found: Iterator[Record]) -> IO[bytes]:
     schema = pyarrow.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
     out = _file()
     with parquet.ParquetWriter(out, schema) as writer:
-        for some in in_lists(found, 1_000):
-            lines = [{**one, "response": _text(one["response"]) or None} for one in some]
+        for some in in_lists(export_records, 1_000):
+            lines = [{**record, "response": _text(record["response"]) or None} for record in some]
             writer.write_table(pyarrow.Table.from_pylist(lines, schema=schema))
     return out
 

@@ -48,29 +48,31 @@ def facets(who: Reader, chosen: Selection) -> list[Facet]:
         first = list(querysets.ordered(items, "").values_list("pk", flat=True)[: MOST_COUNTED + 1])
         at_least = len(first) > MOST_COUNTED
         items = Item.objects.filter(among("pk", first[:MOST_COUNTED]))
-    known = items.filter(querysets.readable(who))
-    keys = _keys(known)
+    readable_items = items.filter(querysets.readable(who))
+    keys = _keys(readable_items)
     people = {key: name for name, key in who.people.items()}
-    found = [_states(who, items)]
+    candidates = [_states(who, items)]
     if len(who.listed) > 1:
         rows: QuerySet[Any, Any] = items.order_by().values_list("batch_id").annotate(number=Count("pk"))
-        found.append(_facet("batch", "", ((who.batches[key].public_id, number) for key, number in rows)))
-    found += _said(who, keys)
-    given = Assignment.objects.filter(item__in=keys)
+        candidates.append(_facet("batch", "", ((who.batches[key].public_id, number) for key, number in rows)))
+    candidates += _said(who, keys)
+    assignments = Assignment.objects.filter(item__in=keys)
     named = Assignment.objects.filter(who.sight.condition(Fact.NAMES, "item__"), item__in=keys)
     by_person: QuerySet[Any, Any] = (
         named.submitted().order_by().values_list("person_id").annotate(number=Count("pk"))
     )
-    found.append(_facet("person", "", ((people[key], number) for key, number in by_person if key in people)))
-    skipped = given.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")
+    candidates.append(
+        _facet("person", "", ((people[key], number) for key, number in by_person if key in people))
+    )
+    skipped = assignments.filter(state=Assignment.State.SKIPPED).order_by().values_list("reason")
     reasons = skipped.annotate(number=Count("item", distinct=True))
-    found.append(_facet("skipped", "", ((reason, number) for reason, number in reasons if reason)))
+    candidates.append(_facet("skipped", "", ((reason, number) for reason, number in reasons if reason)))
     differing = IndexedItem.objects.filter(item__in=keys, differs__isnull=False).order_by()
     compared: QuerySet[Any, Any] = differing.values_list("differs").annotate(number=Count("pk"))
-    found.append(
+    candidates.append(
         _facet("differs", "", (("yes" if differs else "no", number) for differs, number in compared))
     )
-    return [replace(facet, at_least=at_least) for facet in found if facet.values]
+    return [replace(facet, at_least=at_least) for facet in candidates if facet.values]
 
 
 def _keys(items: QuerySet[Item]) -> Any:
@@ -81,8 +83,8 @@ def _keys(items: QuerySet[Item]) -> Any:
 
 
 def _states(who: Reader, items: QuerySet[Item]) -> Facet:
-    known = querysets.knowing(who, items).order_by()
-    counts = known.aggregate(
+    visible_items = querysets.knowing(who, items).order_by()
+    counts = visible_items.aggregate(
         **{state: Count("pk", filter=querysets.in_states(who, [state])) for state in STATES}
     )
     return Facet("state", "", [(state, counts[state]) for state in STATES if counts[state]])
@@ -96,13 +98,13 @@ def _said(who: Reader, keys: Any) -> list[Facet]:
     rows = facts.values_list("kind", "name", "value").annotate(number=Count("pk"))
     for kind, name, value, number in rows:
         counted.setdefault((kind, name), []).append((value, number))
-    found = [
+    label_facets = [
         _facet("label", name, ((f"{name}{SEPARATOR}{value}", number) for value, number in values))
         for (kind, name), values in sorted(counted.items())
         if kind == kinds.LABEL
     ]
     others = ((kinds.FINDING, "finding"), (kinds.VERDICT, "verdict"), (kinds.UNSURE, "unsure"))
-    return found + [_facet(parameter, "", counted.get((kind, ""), ())) for kind, parameter in others]
+    return label_facets + [_facet(parameter, "", counted.get((kind, ""), ())) for kind, parameter in others]
 
 
 def _facet(name: str, measure: str, values: Iterable[tuple[str, int]]) -> Facet:

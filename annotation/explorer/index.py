@@ -142,17 +142,17 @@ def _changes(state: SearchIndex) -> _Changes:
     columns: dict[str, Any] = {"ahead": {"writers": writers} if writers else {}}
     for name, some in rows.items():
         settled = getattr(state, name)
-        seen, known = state.ahead.get(name, [settled, 0])
-        if seen > settled and _sum(some.filter(pk__lte=seen)) == known:
-            rows[name] = some.filter(pk__gt=seen)
+        ahead_key, ahead_sum = state.ahead.get(name, [settled, 0])
+        if ahead_key > settled and _sum(some.filter(pk__lte=ahead_key)) == ahead_sum:
+            rows[name] = some.filter(pk__gt=ahead_key)
         else:  # something was committed late: all is looked at again
-            seen, known = settled, 0
+            ahead_key, ahead_sum = settled, 0
         columns[name] = settled if writers else last[name]
         if writers:
             if have_ended and name in state.ahead:
-                columns[name], known = state.ahead[name][0], 0
+                columns[name], ahead_sum = state.ahead[name][0], 0
             between = rows[name].filter(pk__gt=columns[name], pk__lte=last[name])
-            columns["ahead"][name] = [last[name], known + _sum(between)]
+            columns["ahead"][name] = [last[name], ahead_sum + _sum(between)]
     assignments = rows["event"].filter(thing="assignment").exclude(after="leased", before="")
     items = set(
         Assignment.objects.filter(pk__in=assignments.values("thing_id")).values_list("item_id", flat=True)
@@ -221,15 +221,15 @@ def _index_some(keys: Sequence[int]) -> int:
     )
     rows = list(Item.objects.filter(pk__in=keys).values_list(*fields))
     batches = Batch.objects.select_related("project", "definition").in_bulk({row[1] for row in rows})
-    _lock({one.project_id for one in batches.values()})
+    _lock({item_batch.project_id for item_batch in batches.values()})
     written = _written(keys)
     indexed: dict[int, IndexedItem] = {}
     facts: list[ResponseFact] = []
     of_batch: dict[int, list[int]] = {}
     for pk, batch, submitted, question, answers, external_id in rows:
-        given = "\n".join([question, *_texts(answers), external_id])
+        searchable = "\n".join([question, *_texts(answers), external_id])
         indexed[pk] = IndexedItem(
-            item_id=pk, given=_lower(given), responded=_lower("\n".join(written.get(pk, ())))
+            item_id=pk, given=_lower(searchable), responded=_lower("\n".join(written.get(pk, ())))
         )
         if submitted:
             of_batch.setdefault(batch, []).append(pk)
@@ -263,12 +263,12 @@ def _index_responses(
     measures = agreement_report.measures_of(task, batch.people_compared)
     tables = any(measure.level == "edits" for measure in measures)
     items = Item.objects.filter(pk__in=keys).select_related(*["example__stored_table"] * tables).in_bulk()
-    given = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "place")
-    verdicts = _verdicts(given)
+    assignments = Assignment.objects.filter(item__in=keys).submitted().select_related("annotation", "place")
+    verdicts = _verdicts(assignments)
     facts: list[ResponseFact] = []
     seen: set[tuple[int, str, str, str]] = set()
     compared: dict[int, list[Any]] = {}
-    for assignment in given.order_by("item_id", "pk"):
+    for assignment in assignments.order_by("item_id", "pk"):
         annotation = assignment.annotation
         if annotation is None or annotation.response is None:
             continue
@@ -281,7 +281,10 @@ def _index_responses(
         row.responded = f"{row.responded}\n{_lower(texts)}".strip()
         if measures and not assignment.place.added:
             plain = item.plain() if tables else None
-            values = tuple(calibration.compared_value(one, response, plain) for one in measures)
+            values = tuple(
+                calibration.compared_value(agreement_measure, response, plain)
+                for agreement_measure in measures
+            )
             compared.setdefault(item.pk, []).append(values)
         for fact in _facts(task, response, annotation, verdicts.get(annotation.pk, "")):
             kind, name, value = fact[0], fact[1][:60], fact[2][:200]
@@ -321,10 +324,10 @@ def _facts(
         yield kinds.VERDICT, "", verdict
 
 
-def _verdicts(given: QuerySet[Assignment]) -> dict[int, str]:
+def _verdicts(assignments: QuerySet[Assignment]) -> dict[int, str]:
     """By annotation (key), what the newest verdict on it says, where a model in the loop looked at it."""
     newest = Verdict.objects.filter(of=OuterRef("pk")).order_by("-pk").values("verdict")[:1]
-    tries = Try.objects.filter(annotation__in=given.values("annotation"), kind=Try.Kind.SUBMISSION)
+    tries = Try.objects.filter(annotation__in=assignments.values("annotation"), kind=Try.Kind.SUBMISSION)
     return dict(
         tries.annotate(newest=Subquery(newest))
         .filter(newest__isnull=False)
@@ -334,7 +337,7 @@ def _verdicts(given: QuerySet[Assignment]) -> dict[int, str]:
 
 def _written(keys: Sequence[int]) -> dict[int, list[str]]:
     """What people wrote about these items beside their responses: flags, reasons, notes."""
-    found: dict[int, list[str]] = {}
+    texts_by_item: dict[int, list[str]] = {}
     skips = Assignment.objects.filter(item__in=keys, state=Assignment.State.SKIPPED)
     for rows in (
         Flag.objects.filter(item__in=keys).values_list("item_id", "note"),
@@ -345,8 +348,8 @@ def _written(keys: Sequence[int]) -> dict[int, list[str]]:
     ):
         for item, text in rows:
             if text:
-                found.setdefault(item, []).append(str(text))
-    return found
+                texts_by_item.setdefault(item, []).append(str(text))
+    return texts_by_item
 
 
 def _texts(value: object, key: str = "") -> Iterator[str]:

@@ -94,15 +94,15 @@ def chosen_keys(who: Reader, chosen: Selection) -> list[int]:
 
 def preview(who: Reader, action: str, keys: Sequence[int]) -> Preview:
     """What an action would do to these items of the project."""
-    found = Preview()
-    known = facts(who, keys)
+    result = Preview()
+    facts_by_key = facts(who, keys)
     for key in keys:
-        refused = refusal(action, known[key], tells_gold=who.leads) if key in known else CHANGED
+        refused = refusal(action, facts_by_key[key], tells_gold=who.leads) if key in facts_by_key else CHANGED
         if refused is None:
-            found.changes.append(key)
+            result.changes.append(key)
         else:
-            found.refused.setdefault(refused, []).append(key)
-    return found
+            result.refused.setdefault(refused, []).append(key)
+    return result
 
 
 def act(who: Reader, action: str, keys: Sequence[int], *, note: str, now: datetime) -> Done:
@@ -201,8 +201,8 @@ def _reader(job: Job) -> Reader:
 
 def _result(row: ItemAction, number: int, refused: Mapping[Refusal, Sequence[int]]) -> dict[str, Any]:
     """The result of a job: what was done (`acted`), to how many items, and to how many not, by reason."""
-    left = [[why.code, why.name, len(keys)] for why, keys in sorted(refused.items())]
-    return {"acted": row.public_id, "kind": row.kind, "number": number, "left": left}
+    refusals = [[why.code, why.name, len(keys)] for why, keys in sorted(refused.items())]
+    return {"acted": row.public_id, "kind": row.kind, "number": number, "left": refusals}
 
 
 def _checked(action: str, keys: Sequence[int], note: str) -> str:
@@ -329,20 +329,20 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
     for item in rows:
         item.batch = who.batches[item.batch_id]
     responses: dict[int, list[tuple[int, int]]] = {}
-    given = Assignment.objects.filter(item__in=keys).submitted()
-    for key, person, event in given.values_list("item_id", "person_id", "annotation__event_id"):
+    submissions = Assignment.objects.filter(item__in=keys).submitted()
+    for key, person, event in submissions.values_list("item_id", "person_id", "annotation__event_id"):
         responses.setdefault(key, []).append((person, event))
     releases = Release.objects.kept().filter(project=who.project).order_by("watermark", "pk")
     watermarks = list(releases.values_list("watermark", "name"))
     annotators = _annotators(who.project.pk)
     used = _users(rows)
-    found: dict[int, Facts] = {}
+    facts_by_key: dict[int, Facts] = {}
     for item in rows:
         decision = getattr(item, "decision", None)
         people = responses.get(item.pk, [])
         holding = [name for mark, name in watermarks if decision is not None and mark >= decision.event_id]
         last = watermarks[-1][0] if watermarks else -1
-        found[item.pk] = Facts(
+        facts_by_key[item.pk] = Facts(
             state=_state(item),
             is_own=item.pk not in adjudicable,
             is_decidable=not item.is_gold and item.batch.decides and item.batch.set_aside_at is None,
@@ -356,7 +356,7 @@ def facts(who: Reader, keys: Sequence[int]) -> dict[int, Facts]:
             released_response=any(event <= last for _, event in people),
             author_gone=any(person not in annotators for person, _ in people),
         )
-    return found
+    return facts_by_key
 
 
 def _state(item: Item) -> str:
@@ -375,8 +375,8 @@ def _users(items: Sequence[Item]) -> dict[int, str]:
     batches = {item.batch_id for item in items if item.pk in decisions}
     feeding = Batch.objects.filter(pk__in=batches).filter(Q(feeds__isnull=False) | Q(fed_runs__isnull=False))
     fed = set(feeding.values_list("pk", flat=True))
-    made = Outcome.objects.filter(decision__item__in=decisions, example__isnull=False)
-    making = set(made.values_list("decision__item_id", flat=True))
+    outcomes = Outcome.objects.filter(decision__item__in=decisions, example__isnull=False)
+    making = set(outcomes.values_list("decision__item_id", flat=True))
     chosen = []
     for item in items:
         if item.pk in decisions and (item.batch_id in fed or item.pk in making):
@@ -427,8 +427,14 @@ def _lock(keys: Sequence[int]) -> None:
 
 def _loaded(keys: Sequence[int]) -> list[Item]:
     """The items as a decision wants them, by batch."""
-    wanted = ("batch__project", "example__stored_table", "example__source", "decision__event", "adjudication")
-    return list(Item.objects.filter(pk__in=keys).select_related(*wanted).order_by("batch_id", "pk"))
+    relations = (
+        "batch__project",
+        "example__stored_table",
+        "example__source",
+        "decision__event",
+        "adjudication",
+    )
+    return list(Item.objects.filter(pk__in=keys).select_related(*relations).order_by("batch_id", "pk"))
 
 
 def _exclude(item: Item, by: Person, note: str, state: str, now: datetime) -> dict[str, Any]:
@@ -457,7 +463,7 @@ def _include(item: Item, action: ItemAction, before: Mapping[str, Any], by: Pers
         raise _changed()
     _take_back(item, by, adjudication.ACTION_UNDONE.format(), before["state"], now)
     if before["state"] == "accepted":
-        adjudication.restore(item=item, taken=before["decision"], by=by, before="reopened", now=now)
+        adjudication.restore(item=item, undone_decision=before["decision"], by=by, before="reopened", now=now)
         return
     orphaned_slots.open_item(item, before["places"])
     _wait_again(item, before, now)
@@ -479,7 +485,9 @@ def _settle(item: Item, action: ItemAction, before: Mapping[str, Any], by: Perso
     waiting.delete()
     resolutions.mark([item.pk], Item.Resolution.NONE)
     if "decision" in before:
-        adjudication.restore(item=item, taken=before["decision"], by=by, before="adjudication", now=now)
+        adjudication.restore(
+            item=item, undone_decision=before["decision"], by=by, before="adjudication", now=now
+        )
         return
     audit_log.log(
         item,

@@ -31,7 +31,7 @@ class ChosenExamples:
     def in_words(self) -> str:
         """What the form begins with, as sentences."""
         number = len(self.only)
-        told = [
+        sentences = [
             ngettext(
                 "{number} example is selected. See Sampling.",
                 "{number} examples are selected. See Sampling.",
@@ -39,7 +39,7 @@ class ChosenExamples:
             ).format(number=f"{number:,}")
         ]
         if self.made:
-            told.append(
+            sentences.append(
                 ngettext(
                     "{number} of them is the result of a decision.",
                     "{number} of them are results of decisions.",
@@ -47,14 +47,14 @@ class ChosenExamples:
                 ).format(number=f"{self.made:,}")
             )
         if self.left_out:
-            told.append(
+            sentences.append(
                 ngettext(
                     "{number} item is left out: this task type does not take its example.",
                     "{number} items are left out: this task type does not take their examples.",
                     self.left_out,
                 ).format(number=f"{self.left_out:,}")
             )
-        return " ".join(told)
+        return " ".join(sentences)
 
 
 def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamples:
@@ -87,7 +87,7 @@ def examples_of(who: Reader, keys: Sequence[int], task: TaskType) -> ChosenExamp
 
 def _options(who: Reader, keys: Sequence[int]) -> dict[int, list[tuple[int, bool]]]:
     """By item (key), the examples (keys) that it can stand for, and whether its decision made them."""
-    found: dict[int, list[tuple[int, bool]]] = {key: [] for key in keys}
+    options: dict[int, list[tuple[int, bool]]] = {key: [] for key in keys}
     accepted = Outcome.objects.filter(
         who.sight.condition(Fact.RESPONSES, "decision__item__"),
         decision__item__in=keys,
@@ -97,11 +97,11 @@ def _options(who: Reader, keys: Sequence[int]) -> dict[int, list[tuple[int, bool
     for item, example in accepted.order_by("decision_id", "number").values_list(
         "decision__item_id", "example_id"
     ):
-        found[item].append((example, True))
-    shown = dict(Item.objects.filter(pk__in=keys).values_list("pk", "example_id"))
+        options[item].append((example, True))
+    own_examples = dict(Item.objects.filter(pk__in=keys).values_list("pk", "example_id"))
     for key in keys:
-        found[key].append((shown[key], False))
-    return found
+        options[key].append((own_examples[key], False))
+    return options
 
 
 def _kinds(examples: set[int], task: TaskType) -> dict[int, str]:

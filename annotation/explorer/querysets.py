@@ -135,58 +135,60 @@ def readable(who: Reader) -> Q:
 def matching(who: Reader, chosen: Selection) -> QuerySet[Item]:
     """The items of a selection, in no order. Raises BadSelection for what the project does not have, or hides."""
     keys = _batches(who, chosen)
-    found = Item.objects.filter(batch__in=keys)
+    items = Item.objects.filter(batch__in=keys)
     if len(keys) == 1:
-        found = Item.objects.filter(batch=keys[0])
+        items = Item.objects.filter(batch=keys[0])
     if chosen.items:
         _require_items(who, chosen.items)
-        found = found.filter(public_id__in=chosen.items)
+        items = items.filter(public_id__in=chosen.items)
     if chosen.examples:
-        found = found.filter(_made_of(who, chosen.examples))
+        items = items.filter(_made_of(who, chosen.examples))
     if chosen.sources:
-        found = found.filter(example__source__in=_sources(who, chosen))
+        items = items.filter(example__source__in=_sources(who, chosen))
     if chosen.states:
-        found = knowing(who, found).filter(in_states(who, chosen.states))
+        items = knowing(who, items).filter(in_states(who, chosen.states))
     if chosen.in_progress is not None:
-        found = _in_progress(who, chosen, found)
+        items = _in_progress(who, chosen, items)
     if chosen.gold is not None:
         if not who.leads:
             raise BadSelection([gettext("Only managers can filter by gold items.")])
-        found = knowing(who, found).filter(is_gold=chosen.gold)
+        items = knowing(who, items).filter(is_gold=chosen.gold)
     if chosen.answered is not None:
         has_response = Q(submitted_count__gt=0)
-        found = knowing(who, found).filter(has_response if chosen.answered else ~has_response)
+        items = knowing(who, items).filter(has_response if chosen.answered else ~has_response)
     if chosen.adjudicated is not None:
         by_a_person = Q(decision__made_by__isnull=False)
-        found = knowing(who, found).filter(by_a_person if chosen.adjudicated else ~by_a_person)
+        items = knowing(who, items).filter(by_a_person if chosen.adjudicated else ~by_a_person)
     if chosen.assignment:
-        found = _with_assignment(who, chosen, found)
+        items = _with_assignment(who, chosen, items)
     if chosen.releases or chosen.part:
-        found = knowing(who, found).filter(_released(who, chosen))
+        items = knowing(who, items).filter(_released(who, chosen))
     if chosen.actions:
-        found = knowing(who, found).filter(_changed_by(who, chosen.actions))
+        items = knowing(who, items).filter(_changed_by(who, chosen.actions))
     _require_labels(who, chosen)
     for term in terms(chosen.q):
-        found = found.filter(_has_given(who, term) | Q(readable(who), indexed__responded__contains=term))
+        items = items.filter(_has_given(who, term) | Q(readable(who), indexed__responded__contains=term))
     if chosen.people:
-        found = found.filter(who.sight.condition(Fact.NAMES))
+        items = items.filter(who.sight.condition(Fact.NAMES))
     conditions = _of_responses(who, chosen)
     if conditions or chosen.sort:
-        found = found.filter(readable(who), *conditions)
-    return found
+        items = items.filter(readable(who), *conditions)
+    return items
 
 
 def _has_given(who: Reader, term: str) -> Q:
     """The items with this in their question, the id of their example, or in answers that the reader may see."""
-    given = Q(indexed__given__contains=term)
+    condition = Q(indexed__given__contains=term)
     if not who.sight.is_asked:
-        return given
-    return given & (Q(example__question__icontains=term) | Q(example__external_id__icontains=term))
+        return condition
+    return condition & (Q(example__question__icontains=term) | Q(example__external_id__icontains=term))
 
 
 def lists_all(who: Reader, chosen: Selection) -> bool:
     """Whether the selection lists everything that it names, with nothing kept from the reader."""
-    keys = {key for key, one in who.batches.items() if not chosen.batches or one.public_id in chosen.batches}
+    keys = {
+        key for key, batch in who.batches.items() if not chosen.batches or batch.public_id in chosen.batches
+    }
     if not keys <= set(who.listed):
         return False
     if keys & who.hidden and chosen.without(*OF_ITEMS).is_filtered:
@@ -256,7 +258,7 @@ def _within(who: Reader, chosen: Selection) -> QuerySet[Any] | None:
 
 def _counted_pairs(who: Reader, chosen: Selection) -> int:
     """How many pairs of responses have the two labels that a selection is about."""
-    (measure, one, other), *_ = chosen.pairs
+    (measure, first_label, second_label), *_ = chosen.pairs
     items = matching(who, chosen.without(*PLACE)).order_by()
     keys = list(items.values_list("pk", flat=True)[:MOST_COUNTED])
     labels = ResponseFact.objects.filter(among("item", keys), kind=ResponseFact.Kind.LABEL, name=measure)
@@ -265,11 +267,11 @@ def _counted_pairs(who: Reader, chosen: Selection) -> int:
         rows = labels.filter(value=label).order_by().values_list("item").annotate(number=Count("pk"))
         return dict(rows)
 
-    of_one = responses(one)
-    if one == other:
-        return sum(n * (n - 1) // 2 for n in of_one.values())
-    of_other = responses(other)
-    return sum(n * of_other.get(item, 0) for item, n in of_one.items())
+    with_first = responses(first_label)
+    if first_label == second_label:
+        return sum(n * (n - 1) // 2 for n in with_first.values())
+    with_second = responses(second_label)
+    return sum(n * with_second.get(item, 0) for item, n in with_first.items())
 
 
 def _counted_in_releases(who: Reader, chosen: Selection) -> int:
@@ -322,10 +324,10 @@ def _cursor(who: Reader, chosen: Selection) -> Item | None:
     public_id = chosen.after or chosen.before
     if not public_id:
         return None
-    found = Item.objects.filter(batch__in=who.listed, public_id=public_id)
+    candidates = Item.objects.filter(batch__in=who.listed, public_id=public_id)
     if chosen.sort:
-        found = found.filter(readable(who))
-    item = ordered(found, chosen.sort).first()
+        candidates = candidates.filter(readable(who))
+    item = ordered(candidates, chosen.sort).first()
     if item is None:
         raise BadSelection([gettext("The item {item} is not in this list.").format(item=public_id)])
     return item
@@ -349,12 +351,12 @@ def knowing(who: Reader, items: QuerySet[Item]) -> QuerySet[Item]:
 
 def _batches(who: Reader, chosen: Selection) -> list[int]:
     """Keys of the batches that the selection leaves."""
-    known = {one.public_id: key for key, one in who.batches.items()}
-    if missing := [name for name in chosen.batches if name not in known]:
+    keys_by_name = {project_batch.public_id: key for key, project_batch in who.batches.items()}
+    if missing := [name for name in chosen.batches if name not in keys_by_name]:
         raise BadSelection(
             [gettext("There is no batch {name} in this project.").format(name=name) for name in missing]
         )
-    keys = [known[name] for name in chosen.batches] or list(who.batches)
+    keys = [keys_by_name[name] for name in chosen.batches] or list(who.batches)
     kinds = set(chosen.task_types)
     others = kinds - {batch.task_type for batch in who.batches.values()}
     if missing := sorted(name for name in others if Batch(task_type=name).installed_task() is None):
@@ -371,12 +373,12 @@ def _require_items(who: Reader, ids: Sequence[str]) -> None:
 
 
 def _sources(who: Reader, chosen: Selection) -> list[int]:
-    known = dict(Source.objects.ready().filter(project=who.project).values_list("public_id", "pk"))
-    if missing := [name for name in chosen.sources if name not in known]:
+    keys_by_name = dict(Source.objects.ready().filter(project=who.project).values_list("public_id", "pk"))
+    if missing := [name for name in chosen.sources if name not in keys_by_name]:
         raise BadSelection(
             [gettext("There is no source {name} in this project.").format(name=name) for name in missing]
         )
-    return [known[name] for name in chosen.sources]
+    return [keys_by_name[name] for name in chosen.sources]
 
 
 def _require_labels(who: Reader, chosen: Selection) -> None:
@@ -405,8 +407,8 @@ def _has_label(who: Reader, name: str, label: str) -> bool:
 
 def _in_progress(who: Reader, chosen: Selection, items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that somebody has in progress, or nobody."""
-    there = Q(pk__in=_leases(who, chosen).values("item"))
-    return knowing(who, items).filter(there if chosen.in_progress else ~there)
+    is_leased = Q(pk__in=_leases(who, chosen).values("item"))
+    return knowing(who, items).filter(is_leased if chosen.in_progress else ~is_leased)
 
 
 def _leases(who: Reader, chosen: Selection) -> QuerySet[Assignment]:
@@ -553,8 +555,8 @@ def resolving(who: Reader) -> list[int]:
     """Keys of the batches whose complete items are due (`batches.progress`)."""
     return [
         key
-        for key, one in who.batches.items()
-        if one.purpose == Batch.Purpose.WORK and (one.closed_at is not None or not one.decide_at_close)
+        for key, batch in who.batches.items()
+        if batch.purpose == Batch.Purpose.WORK and (batch.closed_at is not None or not batch.decide_at_close)
     ]
 
 
@@ -573,10 +575,10 @@ def in_states(who: Reader, states: Sequence[str]) -> Q:
         "complete": unresolved & complete,
         "open": unresolved & ~complete,
     }
-    found = Q()
+    condition = Q()
     for state in states:
-        found |= conditions[state]
-    return found & Q(is_gold=False) if who.leads else found
+        condition |= conditions[state]
+    return condition & Q(is_gold=False) if who.leads else condition
 
 
 def state_of(who: Reader, item: Item) -> str:
@@ -593,34 +595,34 @@ def state_of(who: Reader, item: Item) -> str:
 
 def _of_responses(who: Reader, chosen: Selection) -> list[Any]:
     """Conditions that rest on responses."""
-    found: list[Any] = []
+    conditions: list[Any] = []
     if chosen.differs is not None:
-        found.append(Q(indexed__differs=chosen.differs))
+        conditions.append(Q(indexed__differs=chosen.differs))
     if chosen.flagged is not None:
         flags = Flag.objects.filter(item__batch__project=who.project).values("item")
-        found.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
+        conditions.append(Q(pk__in=flags) if chosen.flagged else ~Q(pk__in=flags))
     people, period = _respondents(who, chosen), _period(who, chosen)
     facts = ResponseFact.objects.filter(project=who.project)
     if chosen.unsure is False:
         doubts = _facts(who, chosen).filter(kind=ResponseFact.Kind.UNSURE, name="")
-        found.append(~Exists(doubts.filter(item=OuterRef("pk"))))
+        conditions.append(~Exists(doubts.filter(item=OuterRef("pk"))))
     facts_by_filter = _facts_by_filter(who, chosen)
-    found += [Q(pk__in=rows.values("item")) for rows in facts_by_filter]
-    for measure, one, other in chosen.pairs:
+    conditions += [Q(pk__in=rows.values("item")) for rows in facts_by_filter]
+    for measure, first_label, second_label in chosen.pairs:
         labels = facts.filter(kind=ResponseFact.Kind.LABEL, name=measure)
-        of_one, of_other = labels.filter(value=one), labels.filter(value=other)
-        if one == other:
-            of_one = of_one.filter(
-                Exists(of_one.filter(item=OuterRef("item"), person__gt=OuterRef("person")))
+        with_first, with_second = labels.filter(value=first_label), labels.filter(value=second_label)
+        if first_label == second_label:
+            with_first = with_first.filter(
+                Exists(with_first.filter(item=OuterRef("item"), person__gt=OuterRef("person")))
             )
-        found += [Q(pk__in=of_one.values("item")), Q(pk__in=of_other.values("item"))]
+        conditions += [Q(pk__in=with_first.values("item")), Q(pk__in=with_second.values("item"))]
     if chosen.skipped:
-        found.append(Q(pk__in=_skips(who, chosen).values("item")))
+        conditions.append(Q(pk__in=_skips(who, chosen).values("item")))
     elif not facts_by_filter and (
         people or period or chosen.seconds_from is not None or chosen.seconds_to is not None
     ):
-        found.append(Q(pk__in=_given(who, chosen).values("item")))
-    return found
+        conditions.append(Q(pk__in=_given(who, chosen).values("item")))
+    return conditions
 
 
 def _skips(who: Reader, chosen: Selection) -> QuerySet[Any]:
@@ -653,19 +655,19 @@ def _facts(who: Reader, chosen: Selection) -> QuerySet[ResponseFact]:
 def _facts_by_filter(who: Reader, chosen: Selection) -> list[QuerySet[ResponseFact]]:
     """For each filter of what responses say, the facts of which one has to be there."""
     facts, kinds = _facts(who, chosen), ResponseFact.Kind
-    found = []
+    filtered_facts = []
     labels: dict[str, list[str]] = {}
     for name, value in chosen.labels:
         labels.setdefault(name, []).append(value)
     for name, values in labels.items():
-        found.append(facts.filter(kind=kinds.LABEL, name=name, value__in=values))
+        filtered_facts.append(facts.filter(kind=kinds.LABEL, name=name, value__in=values))
     if chosen.findings:
-        found.append(facts.filter(kind=kinds.FINDING, name="", value__in=chosen.findings))
+        filtered_facts.append(facts.filter(kind=kinds.FINDING, name="", value__in=chosen.findings))
     if chosen.verdicts:
-        found.append(facts.filter(kind=kinds.VERDICT, name="", value__in=chosen.verdicts))
+        filtered_facts.append(facts.filter(kind=kinds.VERDICT, name="", value__in=chosen.verdicts))
     if chosen.unsure:
-        found.append(facts.filter(kind=kinds.UNSURE, name=""))
-    return found
+        filtered_facts.append(facts.filter(kind=kinds.UNSURE, name=""))
+    return filtered_facts
 
 
 def _narrowed(

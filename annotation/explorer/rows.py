@@ -68,30 +68,30 @@ class Row:
 
 def rows(who: Reader, keys: Sequence[int], *, with_tables: bool = True) -> list[Row]:
     """The items with these keys, in their order."""
-    wanted = ("example__source", "decision", "indexed")
+    relations = ("example__source", "decision", "indexed")
     tables = ("example__stored_table",) if with_tables else ()
-    items = Item.objects.select_related(*wanted, *tables).in_bulk(keys)
-    found = {key: _row(who, items[key]) for key in keys if key in items}
-    readable = [key for key, row in found.items() if row.is_readable]
+    items = Item.objects.select_related(*relations, *tables).in_bulk(keys)
+    rows_by_key = {key: _row(who, items[key]) for key in keys if key in items}
+    readable = [key for key, row in rows_by_key.items() if row.is_readable]
     submitted, skipped = Assignment.State.SUBMITTED, Assignment.State.SKIPPED
-    given = Assignment.objects.filter(item__in=readable, state__in=[submitted, skipped])
-    for assignment in given.select_related("annotation", "place").order_by("place__number", "pk"):
-        row = found[assignment.item_id]
+    assignments = Assignment.objects.filter(item__in=readable, state__in=[submitted, skipped])
+    for assignment in assignments.select_related("annotation", "place").order_by("place__number", "pk"):
+        row = rows_by_key[assignment.item_id]
         row.responses.append(_response(assignment, row))
-    for row in found.values():
+    for row in rows_by_key.values():
         if row.responses and not who.sight.shows(Fact.NAMES, row.item):
             row.responses[:] = _without_names(row)
     flags = Flag.objects.filter(item__in=readable).order_by("pk")
     for key, note in flags.values_list("item_id", "note"):
-        found[key].flags.append(note)
-    return list(found.values())
+        rows_by_key[key].flags.append(note)
+    return list(rows_by_key.values())
 
 
-def items_read(shown: Sequence[Row]) -> list[Item]:
+def items_read(listed_rows: Sequence[Row]) -> list[Item]:
     """The items of open batches, to be decided, to which whoever gets these rows reads responses."""
     return [
         row.item
-        for row in shown
+        for row in listed_rows
         if row.responses and row.item.batch.decides and row.item.batch.closed_at is None
     ]
 

@@ -146,7 +146,11 @@ class Selection:
     @property
     def is_filtered(self) -> bool:
         """Whether it is anything less than all items."""
-        return any(getattr(self, one.name) != one.default for one in fields(self) if one.name not in PLACE)
+        return any(
+            getattr(self, attribute.name) != attribute.default
+            for attribute in fields(self)
+            if attribute.name not in PLACE
+        )
 
     def of_batch(self, batch: str) -> Selection:
         """The same within one batch."""
@@ -154,7 +158,9 @@ class Selection:
 
     def without(self, *names: str) -> Selection:
         """The same without these filters."""
-        empty: dict[str, Any] = {one.name: one.default for one in fields(self) if one.name in names}
+        empty: dict[str, Any] = {
+            attribute.name: attribute.default for attribute in fields(self) if attribute.name in names
+        }
         return replace(self, **empty)
 
 
@@ -194,22 +200,22 @@ class _Parser:
             self.problems.append(gettext("{name}: give one value.").format(name=name))
         return values[0] if values else ""
 
-    def among(self, name: str, known: Iterable[str], values: Sequence[str]) -> tuple[str, ...]:
+    def among(self, name: str, allowed: Iterable[str], values: Sequence[str]) -> tuple[str, ...]:
         for value in values:
-            if value not in known:
+            if value not in allowed:
                 self.problems.append(
                     gettext("{name}: {value} is not one of {known}.").format(
-                        name=name, value=value, known=", ".join(filter(None, known))
+                        name=name, value=value, known=", ".join(filter(None, allowed))
                     )
                 )
-        return tuple(value for value in values if value in known)
+        return tuple(value for value in values if value in allowed)
 
     def yes(self, name: str) -> bool | None:
-        value = self.among(name, ("yes", "no"), [one] if (one := self.one(name)) else [])
+        value = self.among(name, ("yes", "no"), [choice] if (choice := self.one(name)) else [])
         return value[0] == "yes" if value else None
 
     def parts(self, name: str, number: int, form: str) -> tuple[tuple[str, ...], ...]:
-        found = []
+        parsed = []
         for value in self.many(name):
             measure, _, rest = value.partition(SEPARATOR)
             labels = rest.split(BETWEEN) if number > 2 else [rest]
@@ -218,8 +224,8 @@ class _Parser:
                     gettext("{name}: write {value} as {form}.").format(name=name, value=value, form=form)
                 )
                 continue
-            found.append((measure, *labels))
-        return tuple(found)
+            parsed.append((measure, *labels))
+        return tuple(parsed)
 
     def number(self, name: str) -> float | None:
         value = self.one(name)
@@ -276,16 +282,16 @@ class _Parser:
         )
         return False
 
-    def require_order(self, found: Mapping[str, Any]) -> None:
+    def require_order(self, values: Mapping[str, Any]) -> None:
         """Note ends of a range that no value lies between."""
-        since, until = found["since"], found["until"]
+        since, until = values["since"], values["until"]
         if since is not None and until is not None and since > until:
             self.problems.append(
                 gettext("since: {since} is after until, {until}. Swap the two dates.").format(
                     since=since, until=until
                 )
             )
-        low, high = found["seconds_from"], found["seconds_to"]
+        low, high = values["seconds_from"], values["seconds_to"]
         if low is not None and high is not None and low > high:
             self.problems.append(
                 gettext("seconds_from: {low} is more than seconds_to, {high}. Swap the two numbers.").format(
@@ -358,7 +364,7 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
     parser = _Parser(params)
     unknown = [name for name in params if name not in PARAMETERS and name not in set(ignore)]
     parser.problems += [gettext("There is no filter {name}.").format(name=name) for name in unknown]
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "q": parser.one("q").strip(),
         **{PARAMETERS[name]: parser.many(name) for name in TEXTS},
         "states": parser.among("state", STATES, parser.many("state")),
@@ -380,24 +386,24 @@ def parse(params: Params, *, ignore: Iterable[str] = ()) -> Selection:
         "after": parser.one("after"),
         "before": parser.one("before"),
     }
-    parser.require_order(found)
-    if found["after"] and found["before"]:
+    parser.require_order(values)
+    if values["after"] and values["before"]:
         parser.problems.append(gettext("Give either after or before."))
     if parser.problems:
         raise BadSelection(parser.problems)
-    return Selection(**found)
+    return Selection(**values)
 
 
 def params_of(chosen: Selection) -> dict[str, list[str]]:
     """The query parameters of a selection, in the order of `PARAMETERS`; `parse` gives the selection again."""
-    found: dict[str, list[str]] = {}
+    params: dict[str, list[str]] = {}
     for name, attribute in PARAMETERS.items():
         value = getattr(chosen, attribute)
         if value is None or value in ("", ()):
             continue
         values = value if isinstance(value, tuple) else (value,)
-        found[name] = [_written(name, one) for one in values]
-    return found
+        params[name] = [_written(name, entry) for entry in values]
+    return params
 
 
 def query(chosen: Selection) -> str:

@@ -106,7 +106,7 @@ def import_examples(
     rest: Path | None = None,
     by_command: bool = False,
     only_check: bool = False,
-    said: Mapping[str, str] | None = None,
+    declared_paths: Mapping[str, str] | None = None,
     by: Person | None = None,
     files: uploads.UploadedFiles | None = None,
     reading: sandbox.Reading = read_all,
@@ -117,23 +117,25 @@ def import_examples(
     """Read `path` with the named reader into a new source. The same files again change nothing.
 
     name ... good_only: see `Choices`. rest: a file for the records with a problem (`Rejections.write`). by_command: fixes
-    may name options of the command. only_check: nothing is written, `examples` is how many an import would take. `said` is
-    how a study file names path and tables. files: uploaded ones. job: the one that imports. pages: a new source stays in
-    their project, and is not ready, until `publish`.
+    may name options of the command. only_check: nothing is written, `examples` is how many an import would take.
+    `declared_paths` is how a study file names path and tables. files: uploaded ones. job: the one that imports. pages: a
+    new source stays in their project, and is not ready, until `publish`.
 
     Raises Refused(import_failed) naming file, line, what is wrong and how to mend it, with all problems in `more`; nothing
     is left behind then.
     """
     choices = Choices(name.strip() or path.stem, split, limit, fields or {}, credit or NO_CREDIT, good_only)
-    require_storable(dict(said or {}))
+    require_storable(dict(declared_paths or {}))
     _check_choices(reader, choices)
     _refuse_another_format(project, choices.name, reader)
     continued = continued_sources.continued(project, choices.name, reader, path)
     earlier = Source.objects.ready().filter(project=project, name=choices.name)
     with uploads.room(files) as folder:
-        known = () if only_check else tuple(earlier.values_list("checksum", flat=True))
+        known_checksums = () if only_check else tuple(earlier.values_list("checksum", flat=True))
         more = {"tables": str(tables) if tables else None, "rest": str(rest or ""), "by_command": by_command}
-        request = _read_request(folder, reader, path, choices, files, continued, known=known, **more)
+        request = _read_request(
+            folder, reader, path, choices, files, continued, known=known_checksums, **more
+        )
         read = sandbox.refusing_faults(reading, request, lambda number: progress(number, 0))
         if read.checksum in request.known:
             same = earlier.filter(checksum=read.checksum).latest("ready_at")
@@ -153,7 +155,7 @@ def import_examples(
             choices = _with_credit_of(continued, choices, read.credit)
         with nullcontext(pages) if pages is not None else apart(progress, number, job) as hidden:
             owner = hidden.project
-            source = _begin(owner, reader, path, choices, read, said or {}, by, now)
+            source = _begin(owner, reader, path, choices, read, declared_paths or {}, by, now)
             _write(source, rows, hidden)
             if pages is None:
                 with hidden.page():
@@ -226,7 +228,7 @@ def _begin(
     path: Path,
     choices: Choices,
     read: ReadResult,
-    said: Mapping[str, str],
+    declared_paths: Mapping[str, str],
     by: Person | None,
     now: datetime,
 ) -> Source:
@@ -236,7 +238,7 @@ def _begin(
     require_storable(asdict(credit))
     _check_length(credit.licence)
     how = {
-        **said,
+        **declared_paths,
         **({"limit": choices.limit} if choices.limit else {}),
         **({"fields": dict(choices.fields)} if choices.fields else {}),
         **({"good_only": True} if choices.good_only else {}),

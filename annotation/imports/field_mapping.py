@@ -98,8 +98,8 @@ class Column:
     def add_predicted(self, value: Any) -> None:
         """A value that a model predicted: an option of a choice, whether or not a person chose it."""
         if self.nature in ("choice", "multi_choice"):
-            for one in value if isinstance(value, list) else [value]:
-                self.values[str(one)] += 0
+            for option in value if isinstance(value, list) else [value]:
+                self.values[str(option)] += 0
 
     @property
     def nature(self) -> str:
@@ -133,7 +133,9 @@ class Column:
     @property
     def has_options(self) -> bool:
         """Whether the values can be the options of a field."""
-        return len(self.values) <= MOST_OPTIONS and all(0 < len(one) <= LONGEST_OPTION for one in self.values)
+        return len(self.values) <= MOST_OPTIONS and all(
+            0 < len(option) <= LONGEST_OPTION for option in self.values
+        )
 
 
 @dataclass
@@ -200,9 +202,9 @@ class Summary:
 def nature_of(value: Any) -> str:
     """The type of field that holds a value, where the tool says none."""
     if isinstance(value, list):
-        if all(isinstance(one, str) for one in value):
+        if all(isinstance(element, str) for element in value):
             return "multi_choice"
-        is_cells = all(isinstance(one, list) and len(one) == 2 for one in value)
+        is_cells = all(isinstance(element, list) and len(element) == 2 for element in value)
         return "cells" if is_cells else "text"
     if isinstance(value, int) and not isinstance(value, bool):
         return "scale"
@@ -218,8 +220,12 @@ def fitting(columns: Iterable[Column], task_types: Iterable[TaskType]) -> TaskTy
 
 
 def _fits(columns: Sequence[Column], task: TaskType) -> bool:
-    fields = {one.name: one for one in task.fields}
-    required = {name for name, one in fields.items() if getattr(one, "required", "") and not one.when}  # type: ignore[attr-defined]
+    fields = {task_field.name: task_field for task_field in task.fields}
+    required = {
+        name
+        for name, task_field in fields.items()
+        if getattr(task_field, "required", "") and not task_field.when  # type: ignore[attr-defined]
+    }
     names = {column.name for column in columns}
     if not names or not names <= fields.keys() or not required <= names:
         return False
@@ -243,21 +249,23 @@ def _holds(target: Any, column: Column) -> bool:
 
 def usual_fields(columns: Iterable[Column], task: TaskType) -> dict[str, str]:
     """For each field of the tool the field of the task type: that of the same name, or the only one for the only one."""
-    here = [one.name for one in task.fields]
-    there = [column.name for column in columns]
-    if len(there) == 1 and there[0] not in here and len(here) == 1:
-        return {there[0]: here[0]}
-    return {name: name if name in here else LEAVE_OUT for name in there}
+    here = [task_field.name for task_field in task.fields]
+    column_names = [column.name for column in columns]
+    if len(column_names) == 1 and column_names[0] not in here and len(here) == 1:
+        return {column_names[0]: here[0]}
+    return {name: name if name in here else LEAVE_OUT for name in column_names}
 
 
 def carried_definition(summary: Summary, mapping: ImportMapping) -> Mapping[str, Any] | None:
     """The definition that the file has, if it holds all fields of the responses and the mapping changes none of them."""
     fields = summary.definition.get("fields")
     names = (
-        {one.get("name") for one in fields if isinstance(one, dict)} if isinstance(fields, list) else set()
+        {field_data.get("name") for field_data in fields if isinstance(field_data, dict)}
+        if isinstance(fields, list)
+        else set()
     )
     renamed = [mapping.fields, *mapping.values.values()]
-    is_same = all(there == here for changes in renamed for there, here in changes.items())
+    is_same = all(original == here for changes in renamed for original, here in changes.items())
     return summary.definition if is_same and summary.columns.keys() <= names else None
 
 
@@ -292,7 +300,7 @@ def _type_of(column: Column, renamed: Mapping[str, str]) -> dict[str, Any]:
     if nature == "cells":
         return {"type": "cells"}
     if nature != "text" and column.has_options:
-        own = [one for one in declared.get("options", ()) if one and one == one.strip()]
+        own = [option for option in declared.get("options", ()) if option and option == option.strip()]
         offered = [*own, *sorted(column.values)]
         if len({*offered}) > MOST_OPTIONS or max(map(len, offered)) > LONGEST_OPTION:
             offered = sorted(column.values)
@@ -303,11 +311,11 @@ def _type_of(column: Column, renamed: Mapping[str, str]) -> dict[str, Any]:
     return {"type": "text", "max_length": 10_000}
 
 
-def name_of(text: str, taken: Iterable[str] = ()) -> str:
+def name_of(text: str, existing: Iterable[str] = ()) -> str:
     """A name as definitions have them, made from any text."""
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:30]
     name = name if name[:1].isalpha() else f"field_{name}".strip("_")
-    used = {*TAKEN, *taken}
+    used = {*TAKEN, *existing}
     if name in used:
         name = next(
             f"{name}_{number}" for number in range(2, len(used) + 3) if f"{name}_{number}" not in used
@@ -318,7 +326,10 @@ def name_of(text: str, taken: Iterable[str] = ()) -> str:
 def value_for(target: Any, value: Any, renamed: Mapping[str, str]) -> Any:
     """A value of the tool as the field of a task type takes it. What does not fit stays as it is, and is refused later."""
     values = value if isinstance(value, list) else [value]
-    several = [renamed.get(str(one), str(one)) if type(one) in (str, int, float) else one for one in values]
+    several = [
+        renamed.get(str(element), str(element)) if type(element) in (str, int, float) else element
+        for element in values
+    ]
     if isinstance(target, MultiChoice):
         return several
     if isinstance(value, list) and target.kind in ("cells", "operations", "json", "lines"):

@@ -323,36 +323,36 @@ class _Import:
 
     def _task_type(self, pages: HiddenPages) -> TaskType | None:
         """The task type of the batch, made from the file where the project has none that fits. None: see the problems."""
-        preview, given, summary = self.preview, self.preview.mapping, self.preview.summary
-        known = known_task_types(self.project)
-        available = known | dict(task_types())
+        preview, mapping, summary = self.preview, self.preview.mapping, self.preview.summary
+        project_types = known_task_types(self.project)
+        available = project_types | dict(task_types())
         columns = list(summary.columns.values())
-        key = given.task_type or next(iter(summary.task_types), "")
-        if not key and not given.fields and not given.values:
-            fits = mappings.fitting(columns, known.values())
+        key = mapping.task_type or next(iter(summary.task_types), "")
+        if not key and not mapping.fields and not mapping.values:
+            fits = mappings.fitting(columns, project_types.values())
             key = fits.key if fits is not None else ""
         task: TaskType | None
         if key in available:
             task = available[key]
-            fields = {**mappings.usual_fields(columns, task), **given.fields}
+            fields = {**mappings.usual_fields(columns, task), **mapping.fields}
         else:
             key = key or mappings.name_of(Path(preview.file).stem, available)
-            for prediction in (one for task_ in self.tasks for one in task_.predictions):
+            for prediction in (entry for task_ in self.tasks for entry in task_.predictions):
                 for name in prediction.values.keys() & summary.columns.keys():
                     summary.columns[name].add_predicted(prediction.values[name])
             names: dict[str, str] = {}
             for column in columns:
                 names[column.name] = mappings.name_of(column.name, names.values())
-            if (carried := mappings.carried_definition(summary, given)) is not None:
+            if (carried := mappings.carried_definition(summary, mapping)) is not None:
                 fields = {column.name: column.name for column in columns}
                 task = self._define(pages, key, carried)
             else:
-                fields = {**names, **given.fields}
+                fields = {**names, **mapping.fields}
                 task = self._defined(pages, key, fields)
-        preview.mapping = replace(given, task_type=key, fields=fields)
+        preview.mapping = replace(mapping, task_type=key, fields=fields)
         if task is None:
             return None
-        preview.targets, preview.is_new_type = [one.name for one in task.fields], key not in available
+        preview.targets, preview.is_new_type = [entry.name for entry in task.fields], key not in available
         for name, target in fields.items():
             if target and target not in preview.targets:
                 what = gettext("The task type {task} has no field {target!r}. Its fields are: {fields}.")
@@ -366,7 +366,7 @@ class _Import:
         title = f"{TOOLS[preview.tool].title}: {Path(preview.file).stem}"
         columns, values = summary.columns.values(), preview.mapping.values
         data = mappings.definition_of(title, columns, fields, values, summary.responses)
-        if all(one.get("optional") for one in data["fields"]):
+        if all(field_data.get("optional") for field_data in data["fields"]):
             preview.add_problem(
                 gettext(
                     "No field has a value in every response. Choose a task type, or import them in parts."
@@ -410,16 +410,16 @@ class _Import:
             now=self.now,
             pages=pages,
         )
-        given = [(id, response) for id, task in answered.items() for response in task.responses]
+        pairs = [(id, response) for id, task in answered.items() for response in task.responses]
         report = checks.check(
             batch=batch,
             labels=self._labels(answered.values(), source, task_type),
             rows=self.file.rows.with_suffix(".checked"),
             progress=lambda number: pages.progress(pages.done + number, pages.total),
             rejections=self.rejections,
-            rejected=lambda label, what: rejected_response(*given[label.line - 1], what),
+            rejected=lambda label, what: rejected_response(*pairs[label.line - 1], what),
         )
-        pages.done += len(given)
+        pages.done += len(pairs)
         preview.imported, preview.items = report.new, report.items
         if not report.new or (self.rejections.number and not preview.mapping.good_only):
             return None
@@ -480,11 +480,11 @@ class _Import:
         def first(request: ReadRequest, beat: Callable[[int], None]) -> ReadResult:
             tables: dict[str, list[str]] = {}  # until an example that is written has them
             own = pages.project.slug if self.is_preview else ""  # tables of a preview are shared with nobody
-            wanted = {task.example for task in self.tasks if task.responses or not self.is_preview}
+            example_ids = {task.example for task in self.tasks if task.responses or not self.is_preview}
             with Rows.written(Path(request.rows)) as rows:
                 for row in itertools.chain.from_iterable(written):
                     tables.update({row[4]: row[5:]} if row[5:] else {})
-                    if row[0] in wanted:
+                    if row[0] in example_ids:
                         rows.write([*row[:4], (own + row[4])[:64], *tables.pop(row[4], ())])
             return replace(
                 self.read, checksum=checksum_of([Path(request.rows)], None, {}), number=rows.number
@@ -495,7 +495,7 @@ class _Import:
             reader="jsonl",
             path=Path(self.preview.file).with_suffix(".jsonl"),
             name=mapping.source,
-            said={"responses": self.preview.file},
+            declared_paths={"responses": self.preview.file},
             credit=Credit(mapping.licence, mapping.citation, mapping.url),
             by=self.by,
             now=self.now,
@@ -506,8 +506,8 @@ class _Import:
     def _labels(self, tasks: Iterable[CheckedTask], source: Source, task_type: TaskType) -> Iterator[Label]:
         """The responses as labels, numbered from 1."""
         mapping, latest = self.preview.mapping, self.now + timedelta(days=1)
-        given = ((task, response) for task in tasks for response in task.responses)
-        for number, (task, response) in enumerate(given, 1):
+        pairs = ((task, response) for task in tasks for response in task.responses)
+        for number, (task, response) in enumerate(pairs, 1):
             at = response.at.isoformat() if response.at else None
             origin = {"tool": self.preview.tool, "file": self.read.checksum, "id": response.id}
             yield Label(
@@ -581,16 +581,16 @@ def _problem_of_credit(mapping: ImportMapping) -> str:
     return ""
 
 
-def _completed(given: ImportMapping, summary: Summary, title: str) -> ImportMapping:
+def _completed(mapping: ImportMapping, summary: Summary, title: str) -> ImportMapping:
     """The mapping with people, batch and the credit that the file states."""
     stated = joined_credit(summary.credits)
     return replace(
-        given,
-        people={name: given.people.get(name) or name or mappings.UNNAMED for name in summary.people},
-        batch=given.batch or title[: batches.LONGEST_NAME],
-        licence=given.licence or ("" if stated.licence == "NOASSERTION" else stated.licence),
-        citation=given.citation or stated.citation,
-        url=given.url or stated.url,
+        mapping,
+        people={name: mapping.people.get(name) or name or mappings.UNNAMED for name in summary.people},
+        batch=mapping.batch or title[: batches.LONGEST_NAME],
+        licence=mapping.licence or ("" if stated.licence == "NOASSERTION" else stated.licence),
+        citation=mapping.citation or stated.citation,
+        url=mapping.url or stated.url,
     )
 
 
@@ -609,7 +609,7 @@ def _first_examples(rows: Path) -> list[Example]:
 
 def _data(mapping: ImportMapping, task_type: TaskType, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the tool's fields as data of the task type."""
-    targets = {one.name: one for one in task_type.fields}
+    targets = {task_field.name: task_field for task_field in task_type.fields}
     return {
         target: mappings.value_for(targets[target], value, mapping.values.get(name, {}))
         for name, value in values.items()

@@ -111,13 +111,13 @@ def make(folder: Path, *, now: datetime) -> Backup:
 def read(folder: Path) -> Backup:
     """What a backup says of itself, once every byte of it was compared with that. Raises Impossible."""
     backup = _manifest(folder / MANIFEST)
-    there = set(_files(folder)) - {MANIFEST}
-    if missing := sorted(backup.files.keys() - there):
+    present_files = set(_files(folder)) - {MANIFEST}
+    if missing := sorted(backup.files.keys() - present_files):
         raise Impossible(
             f"{missing[0]} is missing from the backup ({len(missing)} files in total). Nothing was restored."
         )
     links = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink()}
-    if surplus := sorted(there.union(links) - backup.files.keys()):
+    if surplus := sorted(present_files.union(links) - backup.files.keys()):
         raise Impossible(f"{surplus[0]} is not in the manifest of the backup. Nothing was restored.")
     for path, (sha256, size) in backup.files.items():
         if (folder / path).stat().st_size != size or file_digest(folder / path) != sha256:
@@ -135,8 +135,8 @@ def _manifest(path: Path) -> Backup:
     written = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
     if written != FORMAT:
         raise Impossible(f"The backup has format {written}; this version of Askew reads format {FORMAT}.")
-    for place, sentence in schema_faults(SCHEMA, content):
-        raise Impossible(f"{', '.join([str(path), *map(repr, place)])}: {sentence} {AGAIN}")
+    for location, sentence in schema_faults(SCHEMA, content):
+        raise Impossible(f"{', '.join([str(path), *map(repr, location)])}: {sentence} {AGAIN}")
     files = {name: (sha256, size) for name, (sha256, size) in content["files"].items()}
     engine = content["engine"]
     if engine in DATABASES and DATABASES[engine] not in files:
@@ -208,8 +208,8 @@ def waiting_uploads() -> Iterator[tuple[Job, Upload | None]]:
     """The uploads that jobs still have to read, with the job; None for one whose row is gone."""
     for job in jobs.under_way().select_related("project"):
         keys = [job.ids[name] for name in ("questions", "tables", "upload") if job.ids.get(name)]
-        there = Upload.objects.in_bulk(keys)
-        yield from ((job, there.get(key)) for key in keys)
+        uploads_by_key = Upload.objects.in_bulk(keys)
+        yield from ((job, uploads_by_key.get(key)) for key in keys)
 
 
 # -- files ------------------------------------------------------------------------------------------
@@ -398,10 +398,12 @@ def _for_clients() -> dict[str, str]:
         "PASSWORD": "PGPASSWORD",
         "NAME": "PGDATABASE",
     }
-    told: dict[str, Any] = connection.settings_dict
-    ssl = {name: value for name, value in told.get("OPTIONS", {}).items() if name.startswith("ssl")}
+    database_settings: dict[str, Any] = connection.settings_dict
+    ssl = {
+        name: value for name, value in database_settings.get("OPTIONS", {}).items() if name.startswith("ssl")
+    }
     values = {f"PG{name.upper()}": value for name, value in ssl.items()}
-    values |= {name: told[key] for key, name in names.items() if told.get(key)}
+    values |= {name: database_settings[key] for key, name in names.items() if database_settings.get(key)}
     return {**os.environ, **{name: str(value) for name, value in values.items()}}
 
 

@@ -58,11 +58,11 @@ def token(email: str) -> str:
 
 def person_for(candidate: str) -> Person | None:
     """The demo person of a token, or None. Every person is compared, so that the time taken tells nothing."""
-    found = None
+    matching_person = None
     for person in Person.objects.filter(email__endswith=f"@{DOMAIN}", is_simulated=False, is_active=True):
         if hmac.compare_digest(token(person.email or ""), candidate):
-            found = person
-    return found
+            matching_person = person
+    return matching_person
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -131,10 +131,10 @@ def _load(world: dict[str, Any], now: datetime) -> None:
             workflow_batches.close_batch(batch=batch, by=manager, now=now)
         adjudication.resolve_batch(batch=batch, now=now)
         for item in adjudication.waiting(batch):
-            if said := entry.get("decisions", {}).get(item.example.external_id):
-                response = batch.task().envelope(batch.task().restore(said["response"]), item.plain())
+            if decision := entry.get("decisions", {}).get(item.example.external_id):
+                response = batch.task().envelope(batch.task().restore(decision["response"]), item.plain())
                 adjudication.decide(
-                    item=item, by=people[said["by"]], note=said["note"], response=response, now=now
+                    item=item, by=people[decision["by"]], note=decision["note"], response=response, now=now
                 )
     for entry in world.get("releases", []):
         creation.make_release(project=project, now=now, **{**entry, "by": people[entry["by"]]})
@@ -144,9 +144,11 @@ def _annotate(
     batch: Batch, responses: dict[str, dict[str, Any]], people: dict[str, Person], now: datetime
 ) -> None:
     """Each person answers what the file says they said, in the order of the queue."""
-    for key in dict.fromkeys(key for said in responses.values() for key in said):
-        while (found := reservations.next_assignment(batch=batch, person=people[key], now=now)) is not None:
-            assignment = authorization.assignment(authorization.Actor(people[key]), found.public_id)
+    for key in dict.fromkeys(key for by_person in responses.values() for key in by_person):
+        while (
+            next_assignment := reservations.next_assignment(batch=batch, person=people[key], now=now)
+        ) is not None:
+            assignment = authorization.assignment(authorization.Actor(people[key]), next_assignment.public_id)
             data = responses.get(assignment.item.example.external_id, {}).get(key)
             if data is None:
                 assignments.give_back(assignment=assignment, now=now)

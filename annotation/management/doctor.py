@@ -107,9 +107,9 @@ def _snapshot() -> Iterator[None]:
 
 def _places() -> Iterator[str]:
     live = Exists(Assignment.objects.filter(place_id=OuterRef("pk"), state__in=["leased", "submitted"]))
-    for place in Place.objects.annotate(live=live).exclude(taken=F("live")).select_related("item")[:100]:
-        wrong = "taken, but no" if place.taken else "free, but an"
-        yield f"slot {place.number} of item {place.item.public_id} is marked {wrong} assignment holds it"
+    for slot in Place.objects.annotate(live=live).exclude(taken=F("live")).select_related("item")[:100]:
+        wrong = "taken, but no" if slot.taken else "free, but an"
+        yield f"slot {slot.number} of item {slot.item.public_id} is marked {wrong} assignment holds it"
 
 
 def _items() -> Iterator[str]:
@@ -207,9 +207,9 @@ def _tallies() -> Iterator[str]:
         for state in states:
             key = (tally.batch_id, tally.person_id, state)
             seen.add(key)
-            stored, there = getattr(tally, state), counts.get(key, 0)
-            if stored != there:
-                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {stored}, not {there}"
+            stored, actual = getattr(tally, state), counts.get(key, 0)
+            if stored != actual:
+                yield f"person {tally.person_id} in batch {tally.batch.name}: {state} is {stored}, not {actual}"
     for batch_id, person_id, state in counts.keys() - seen:
         yield f"person {person_id} in batch {batch_id} has {state} assignments but no counts"
 
@@ -240,8 +240,8 @@ def _log() -> Iterator[str]:
     last_state = (
         Event.objects.filter(thing="assignment", thing_id=OuterRef("pk")).order_by("-pk").values("after")
     )
-    told = Assignment.objects.annotate(told=Subquery(last_state[:1]))
-    for assignment in told.filter(~Q(told=F("state")) | Q(told__isnull=True))[:100]:
+    assignments = Assignment.objects.annotate(told=Subquery(last_state[:1]))
+    for assignment in assignments.filter(~Q(told=F("state")) | Q(told__isnull=True))[:100]:
         last = f"says {assignment.told}" if assignment.told else "has no entry"
         yield f"assignment {assignment.public_id} is {assignment.state}, and the log {last}"
 
@@ -263,16 +263,20 @@ def _log_of_states() -> Iterator[str]:
     for batch_id, after in log.values_list("thing_id", "after"):
         states.setdefault(batch_id, []).append(after)
     for batch in Batch.objects.all():
-        told = states.get(batch.pk, [])
-        wanted = ["planned", *(["open"] if batch.opened_at else []), *(["closed"] if batch.closed_at else [])]
-        if missing := " and ".join(word for word in wanted if word not in told):
+        logged = states.get(batch.pk, [])
+        expected = [
+            "planned",
+            *(["open"] if batch.opened_at else []),
+            *(["closed"] if batch.closed_at else []),
+        ]
+        if missing := " and ".join(word for word in expected if word not in logged):
             yield f"batch {batch.name} is {batch.state}, but the log has no entry for {missing}"
-        elif told[-1] != batch.state:
-            yield f"batch {batch.name} is {batch.state}, but the last entry of the log is {told[-1]}"
+        elif logged[-1] != batch.state:
+            yield f"batch {batch.name} is {batch.state}, but the last entry of the log is {logged[-1]}"
     for model, thing in ((Source, "source"), (Release, "release")):
-        there = Exists(Event.objects.filter(thing=thing, thing_id=OuterRef("pk"), after="ready"))
-        for one in model._default_manager.filter(~there, ready_at__isnull=False)[:100]:
-            yield f"{thing} {one.public_id} ({one.name}) is ready, but the log has no entry for it"
+        ready_event = Exists(Event.objects.filter(thing=thing, thing_id=OuterRef("pk"), after="ready"))
+        for row in model._default_manager.filter(~ready_event, ready_at__isnull=False)[:100]:
+            yield f"{thing} {row.public_id} ({row.name}) is ready, but the log has no entry for it"
 
 
 def _people() -> Iterator[str]:
@@ -295,15 +299,15 @@ def _answers() -> Iterator[str]:
     unread = Inquiry.objects.filter(answered_at__isnull=False, read_at__isnull=True).order_by()
     counted = dict(unread.values_list("asked_by").annotate(n=Count("pk")))
     people = Person.objects.filter(Q(unread_answers__gt=0) | Q(pk__in=counted)).order_by("pk")
-    for pk, kept in people.values_list("pk", "unread_answers"):
-        if kept != counted.get(pk, 0):
-            yield f"person {pk}: unread_answers is {kept}, not {counted.get(pk, 0)}"
+    for pk, stored in people.values_list("pk", "unread_answers"):
+        if stored != counted.get(pk, 0):
+            yield f"person {pk}: unread_answers is {stored}, not {counted.get(pk, 0)}"
 
 
 def _projects() -> Iterator[str]:
     """The text that people have to agree to is there."""
-    there = ConsentText.objects.filter(project=OuterRef("pk"), number=OuterRef("consent_number"))
-    for project in Project.objects.filter(~Exists(there), consent_number__gt=0):
+    consent_text = ConsentText.objects.filter(project=OuterRef("pk"), number=OuterRef("consent_number"))
+    for project in Project.objects.filter(~Exists(consent_text), consent_number__gt=0):
         yield f"project {project.slug} asks for consent to text {project.consent_number}, which is missing"
 
 
@@ -435,8 +439,8 @@ def _changed_files(lies: Path, files: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} has {path.stat().st_size} bytes, not {claimed['bytes']}"
         elif file_digest(path) != claimed["sha256"]:
             yield f"{name} was changed"
-    there = {path.relative_to(lies).as_posix() for path in lies.rglob("*") if path.is_file()}
-    for name in sorted(there - files.keys() - {MANIFEST}):
+    present_files = {path.relative_to(lies).as_posix() for path in lies.rglob("*") if path.is_file()}
+    for name in sorted(present_files - files.keys() - {MANIFEST}):
         yield f"{name} was added after the release was created"
 
 

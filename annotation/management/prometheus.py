@@ -79,14 +79,14 @@ class InTheDatabase(Collector):
         """The figures; only `askew_database_up` 0 where the database does not answer."""
         up = GaugeMetricFamily("askew_database_up", "Whether the database responds.")
         try:
-            found = [*self._jobs(), *self._work()]
+            families = [*self._jobs(), *self._work()]
         except Error:
             up.add_metric((), 0)
             yield up
             return
         up.add_metric((), 1)
         yield up
-        yield from found
+        yield from families
 
     def _jobs(self) -> Iterator[Metric]:
         now = timezone.now()
@@ -159,7 +159,9 @@ def figures() -> bytes:
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """The figures, for whoever has METRICS_TOKEN as a bearer token; nothing is here for anybody else."""
-    said = request.headers.get("Authorization", "")
-    if not settings.METRICS_TOKEN or not constant_time_compare(said, f"Bearer {settings.METRICS_TOKEN}"):
+    authorization = request.headers.get("Authorization", "")
+    if not settings.METRICS_TOKEN or not constant_time_compare(
+        authorization, f"Bearer {settings.METRICS_TOKEN}"
+    ):
         raise Http404
     return HttpResponse(figures(), content_type=CONTENT_TYPE_LATEST)

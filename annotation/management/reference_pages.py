@@ -178,8 +178,8 @@ def keys() -> list[str]:
     for task in sorted(shipped(), key=lambda task: task.title):
         by_variant: dict[str, list[Key]] = {}
         for item in sample_items(task):
-            known = by_variant.setdefault(item.variant, [])
-            known += [key for key in keys_of(task, item) if key not in known]
+            variant_keys = by_variant.setdefault(item.variant, [])
+            variant_keys += [key for key in keys_of(task, item) if key not in variant_keys]
         lines: dict[str, list[str]] = {}
         for variant, of_form in by_variant.items():
             lines.setdefault(in_words(of_form) or "none of its own", []).append(
@@ -333,8 +333,8 @@ def commands() -> list[str]:
     rows = ["| `./run manage` … | description |", "|---|---|"]
     for path in sorted((settings.BASE_DIR / "annotation" / "management" / "commands").glob("[a-z]*.py")):
         command = load_command_class("annotation", path.stem)
-        given = command.create_parser("./run manage", path.stem)
-        own = [action for action in given._actions if not OF_DJANGO & set(action.option_strings)]
+        parser = command.create_parser("./run manage", path.stem)
+        own = [action for action in parser._actions if not OF_DJANGO & set(action.option_strings)]
         usage = " ".join([path.stem, *map(_usage, own)])
         rows.append(f"| `{usage.replace('|', chr(92) + '|')}` | {_one_line(str(command.help))} |")
     return rows

@@ -66,11 +66,11 @@ def simulate(
             tokens.callback(projects.revoke_token, token=token, by=token.person, now=now)
             client.headers["Authorization"] = f"Bearer {secret}"
             crew.append(Simulated(person, client, number))
-        while any(not one.done for one in crew):
-            for one in crew:
-                if not one.done:
-                    _turn(one, batch, seed, accuracy)
-    return {one.person.name: one.counts for one in crew}
+        while any(not annotator.done for annotator in crew):
+            for annotator in crew:
+                if not annotator.done:
+                    _turn(annotator, batch, seed, accuracy)
+    return {annotator.person.name: annotator.counts for annotator in crew}
 
 
 def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
@@ -78,11 +78,11 @@ def people_of(project: Project, annotators: int, now: datetime) -> list[Person]:
     here = Membership.objects.filter(project=project, person__is_simulated=True).order_by("pk")
     members = here.select_related("person")
     people = [
-        one.person
-        for one in members.filter(person__is_active=True, removed_at=None)
-        if Role.ANNOTATOR.value in one.roles
+        member.person
+        for member in members.filter(person__is_active=True, removed_at=None)
+        if Role.ANNOTATOR.value in member.roles
     ]
-    names = {one.person.name for one in members}
+    names = {member.person.name for member in members}
     unused = (name for number in count(1) if (name := f"Simulated {number}") not in names)
     while len(people) < annotators:
         person = Person.objects.create_person(next(unused), is_simulated=True)
@@ -133,33 +133,33 @@ def _practise(batch: Batch, person: Person, now: datetime) -> None:
         )
 
 
-def _turn(one: Simulated, batch: Batch, seed: int, accuracy: float) -> None:
+def _turn(annotator: Simulated, batch: Batch, seed: int, accuracy: float) -> None:
     """Take an item and submit an answer; an answer that the server does not accept becomes a skip."""
-    found = one.client.post(f"/api/batches/{batch.public_id}/next/", json={"holding": []})
-    found.raise_for_status()
-    if found.status_code == 204:
-        one.done = True
+    reply = annotator.client.post(f"/api/batches/{batch.public_id}/next/", json={"holding": []})
+    reply.raise_for_status()
+    if reply.status_code == 204:
+        annotator.done = True
         return
-    assignment = found.json()
+    assignment = reply.json()
     item, key = _item(assignment), f"{seed}:{_identity(assignment, batch)}"
-    truth, rng = random.Random(f"truth:{key}"), random.Random(f"person {one.number}:{key}")
+    truth, rng = random.Random(f"truth:{key}"), random.Random(f"person {annotator.number}:{key}")
     if batch.purpose == Batch.Purpose.QUALIFICATION:  # like a practice set
         data = Gold.objects.get(item__public_id=assignment["item"], item__batch=batch).expected["data"]
     else:
         data = batch.task().simulate(item, rng, accuracy, truth)
     envelope = {key: assignment[key] for key in ("type", "variant", "version", "base")} | {"data": data}
     here = f"/api/assignments/{assignment['id']}"
-    answer = one.client.post(f"{here}/submit/", json={"response": envelope})
+    answer = annotator.client.post(f"{here}/submit/", json={"response": envelope})
     if answer.status_code == 422 and answer.json()["code"] == "unmet_conditions":
         confirmed = [condition["code"] for condition in answer.json()["unmet"]]
-        answer = one.client.post(f"{here}/submit/", json={"response": envelope, "confirmed": confirmed})
+        answer = annotator.client.post(f"{here}/submit/", json={"response": envelope, "confirmed": confirmed})
     if answer.status_code == 422:
         reason = f"simulated: {answer.json()['detail']}"[:500]
-        one.client.post(f"{here}/skip/", json={"reason": reason}).raise_for_status()
-        one.counts["skipped"] += 1
+        annotator.client.post(f"{here}/skip/", json={"reason": reason}).raise_for_status()
+        annotator.counts["skipped"] += 1
         return
     answer.raise_for_status()
-    one.counts["submitted"] += 1
+    annotator.counts["submitted"] += 1
 
 
 def _identity(assignment: dict[str, Any], batch: Batch) -> str:

@@ -109,8 +109,8 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 
     def latest_watermarks(self, projects: Iterable[int]) -> dict[int, int]:
         """By project (id), where there is one: what came before this event is in a release."""
-        kept = self.kept().filter(project__in=list(projects)).order_by().values_list("project_id")
-        return dict(kept.annotate(latest=Max("watermark")))
+        rows = self.kept().filter(project__in=list(projects)).order_by().values_list("project_id")
+        return dict(rows.annotate(latest=Max("watermark")))
 
     def holding(self, annotation: Annotation) -> ReleaseQuerySet:
         """Releases, ready or being written, whose watermark takes the annotation in. None holds any of a round of

@@ -80,7 +80,9 @@ class Person(AbstractBaseUser):
         names = [*self.former_names, self.name, self.email]
         self.name, self.email = name.strip(), (email or "").strip().lower() or None
         self.former_names = [
-            one for one in dict.fromkeys(names) if one not in ("", None, self.name, self.email)
+            former_name
+            for former_name in dict.fromkeys(names)
+            if former_name not in ("", None, self.name, self.email)
         ]
 
     @property

@@ -27,8 +27,8 @@ class GuidelinesQuerySet(models.QuerySet["Guidelines"]):
         """Those of the versions that somebody who was handed an item out then may have before them, the newest first: none
         that was written since, unless they have read it.
         """
-        there = Q(number=1) | Q(made_at__lte=handed_out) | Q(readings__person=person)
-        return self.filter(there).order_by("-number")
+        readable = Q(number=1) | Q(made_at__lte=handed_out) | Q(readings__person=person)
+        return self.filter(readable).order_by("-number")
 
 
 class Guidelines(models.Model):
@@ -284,8 +284,8 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         of_kind = Guidelines.objects.filter(
             project=OuterRef("batch__project"), task_type=OuterRef("batch__task_type")
         )
-        shown = of_kind.shown(OuterRef("leased_at"), OuterRef("person"))
-        return self.annotate(guidelines_number=Subquery(shown.values("number")[:1]))
+        versions = of_kind.shown(OuterRef("leased_at"), OuterRef("person"))
+        return self.annotate(guidelines_number=Subquery(versions.values("number")[:1]))
 
 
 class Assignment(models.Model):

@@ -112,9 +112,9 @@ OF_ONESELF: Final = {
 """What annotators may say of themselves; nobody has to."""
 
 
-def clean(said: Mapping[str, object]) -> dict[str, str]:
+def clean(texts: Mapping[str, object]) -> dict[str, str]:
     """What was said, by the names of `ASKED`, without what is empty. Raises Refused(invalid_request)."""
-    return _clean(said, [question.name for question in ASKED], LONGEST)
+    return _clean(texts, [question.name for question in ASKED], LONGEST)
 
 
 def answers(project: Project) -> dict[str, str]:
@@ -122,22 +122,22 @@ def answers(project: Project) -> dict[str, str]:
     return {name: text for name, text in project.statement.items() if name != RESTORED}
 
 
-def clean_characteristics(said: Mapping[str, object]) -> dict[str, str]:
+def clean_characteristics(texts: Mapping[str, object]) -> dict[str, str]:
     """What somebody said of themselves, by the names of `OF_ONESELF`. Raises Refused(invalid_request)."""
-    return _clean(said, list(OF_ONESELF), 100)
+    return _clean(texts, list(OF_ONESELF), 100)
 
 
-def _clean(said: Mapping[str, object], known: Sequence[str], longest: int) -> dict[str, str]:
-    if unknown := sorted(set(said) - set(known)):
+def _clean(texts: Mapping[str, object], allowed_names: Sequence[str], longest: int) -> dict[str, str]:
+    if unknown := sorted(set(texts) - set(allowed_names)):
         refuse(
             "invalid_request",
             "There is no field {unknown!r}. Available: {known}.",
             unknown=unknown[0],
-            known=", ".join(known),
+            known=", ".join(allowed_names),
         )
-    found = {}
-    for name in known:
-        text = said.get(name) or ""
+    cleaned = {}
+    for name in allowed_names:
+        text = texts.get(name) or ""
         if not isinstance(text, str) or len(text) > longest:
             refuse(
                 "invalid_request",
@@ -146,8 +146,8 @@ def _clean(said: Mapping[str, object], known: Sequence[str], longest: int) -> di
                 longest=number_format(longest, force_grouping=True),
             )
         if text.strip():
-            found[name] = text.strip()
-    return found
+            cleaned[name] = text.strip()
+    return cleaned
 
 
 def counted(project: Project, batches: Sequence[Batch], *, watermark: int, until: datetime) -> dict[str, Any]:
@@ -214,15 +214,15 @@ def _pay(project: Project, batches: Sequence[Batch], until: datetime) -> list[st
 def _rates(periods: Sequence[rates.InForce], begin: datetime, end: datetime, zone: zoneinfo.ZoneInfo) -> str:
     """The rates between two moments, one after the other: "15.00 EUR an hour until 2026-03-02, then 30.00 EUR an hour"."""
     parts: list[str] = []
-    for one in periods:
-        if one.until is not None and one.until <= begin:
+    for period in periods:
+        if period.until is not None and period.until <= begin:
             continue
-        words = earnings.rate(one.pay) or "nothing"
-        if one.until is None or one.until > end:
+        words = earnings.rate(period.pay) or "nothing"
+        if period.until is None or period.until > end:
             if not parts:
-                return earnings.rate(one.pay)
+                return earnings.rate(period.pay)
             return ", then ".join([*parts, words])
-        parts.append(f"{words} until {one.until.astimezone(zone).date().isoformat()}")
+        parts.append(f"{words} until {period.until.astimezone(zone).date().isoformat()}")
     return ", then ".join(parts)
 
 
@@ -302,40 +302,43 @@ def _qualification(project: Project, until: datetime) -> list[dict[str, Any]]:
         .values_list("batch_id")
         .annotate(everybody=Count("pk"), passed=Count("pk", filter=Q(passed=True)))
     }
-    found = []
+    summaries = []
     for batch in batches:
         everybody, passed = counts.get(batch.pk, (0, 0))
-        found.append(
+        summaries.append(
             {"name": batch.name, "asked_percent": batch.pass_percent, "tried": everybody, "passed": passed}
         )
-    return found
+    return summaries
 
 
 def _consent(project: Project, batches: Sequence[Batch], until: datetime) -> list[dict[str, Any]]:
     """Every version of the consent text in full, with how many of those at work agreed to it and did not take it back."""
     texts = ConsentText.objects.filter(project=project, made_at__lte=until).order_by("number")
     stands = Q(withdrawn_at__isnull=True) | Q(withdrawn_at__gt=until)
-    given = Consent.objects.filter(
+    consents = Consent.objects.filter(
         stands, text__project=project, given_at__lte=until, person__in=_at_work(batches)
     )
-    counts = dict(given.order_by().values_list("text_id").annotate(n=Count("pk")))
-    return [{"number": one.number, "text": one.text, "agreed": counts.get(one.pk, 0)} for one in texts]
+    counts = dict(consents.order_by().values_list("text_id").annotate(n=Count("pk")))
+    return [
+        {"number": version.number, "text": version.text, "agreed": counts.get(version.pk, 0)}
+        for version in texts
+    ]
 
 
 def _characteristics(project: Project, batches: Sequence[Batch]) -> dict[str, dict[str, int]]:
     """What those at work said of themselves, counted; values that fewer than `FEWEST` share are put together under ""."""
-    said = Membership.objects.filter(project=project, person__in=_at_work(batches)).values_list(
+    rows = Membership.objects.filter(project=project, person__in=_at_work(batches)).values_list(
         "characteristics", flat=True
     )
-    return {name: shared for name in OF_ONESELF if (shared := _shared(one.get(name) for one in said))}
+    return {name: shared for name in OF_ONESELF if (shared := _shared(row.get(name) for row in rows))}
 
 
 def _shared(values: Iterable[str | None]) -> dict[str, int]:
     counts = Counter(value for value in values if value)
-    found = {value: n for value, n in sorted(counts.items()) if n >= FEWEST}
-    if rest := sum(counts.values()) - sum(found.values()):
-        found[""] = rest
-    return found
+    shared = {value: n for value, n in sorted(counts.items()) if n >= FEWEST}
+    if rest := sum(counts.values()) - sum(shared.values()):
+        shared[""] = rest
+    return shared
 
 
 def _rejected(batches: Sequence[int], watermark: int) -> dict[str, int]:

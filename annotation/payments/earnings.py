@@ -168,12 +168,16 @@ def _shares(
     which: Q, batches: QuerySet[Batch], begin: datetime | None = None, end: datetime | None = None
 ) -> list[Share]:
     """What the ledger booked in a period, by batch, person and rate."""
-    by_key = {one.pk: one for one in batches.select_related("project")}
+    by_key = {entry.pk: entry for entry in batches.select_related("project")}
     rows = ledger.rows(list(by_key.values()), which, begin, end)
     lines = _grouped(rows, lambda row: (row.batch, row.person, *sorted(row.pay.items())))
     all_shares = [Share(by_key[batch], rows) for (batch, *_), rows in lines.items()]
     # What a correction took out in the same period leaves nothing.
-    return [one for one in all_shares if any((one.items, one.skipped, one.amount, *one.micros.values()))]
+    return [
+        entry
+        for entry in all_shares
+        if any((entry.items, entry.skipped, entry.amount, *entry.micros.values()))
+    ]
 
 
 def _grouped(rows: Iterable[ledger.Row], key: Callable[[ledger.Row], Any]) -> dict[Any, list[ledger.Row]]:
@@ -183,15 +187,15 @@ def _grouped(rows: Iterable[ledger.Row], key: Callable[[ledger.Row], Any]) -> di
     return groups
 
 
-def summed(found: Iterable[Share]) -> Total:
+def summed(all_shares: Iterable[Share]) -> Total:
     """What the shares come to."""
-    return Total(row for share in found for row in share.rows)
+    return Total(row for share in all_shares for row in share.rows)
 
 
-def by_person(found: Iterable[Share]) -> dict[int, list[Share]]:
+def by_person(all_shares: Iterable[Share]) -> dict[int, list[Share]]:
     """The shares of each person (id), in their order."""
     gathered: dict[int, list[Share]] = defaultdict(list)
-    for share in found:
+    for share in all_shares:
         gathered[share.person_id].append(share)
     return dict(gathered)
 
@@ -214,10 +218,10 @@ class Cost:
         }
 
 
-def by_batch(found: Iterable[Share]) -> list[Cost]:
+def by_batch(all_shares: Iterable[Share]) -> list[Cost]:
     """What each batch cost, from the shares of the whole time."""
     batches: dict[int, list[Share]] = defaultdict(list)
-    for share in found:
+    for share in all_shares:
         batches[share.batch.pk].append(share)
     return [
         Cost(own[0].batch, summed(own), own[0].batch.accepted_count) for _, own in sorted(batches.items())
@@ -244,8 +248,10 @@ def sheet(project: Project, period: Period = ALWAYS) -> report_tables.Sheet:
     """The payment sheet: a row for each person, batch and rate, for those who pay. Ids of a crowd platform stand in it."""
     by_member = by_person(shares(project, period))
     members = {
-        one.person_id: one
-        for one in Membership.objects.filter(project=project, person__in=by_member).select_related("person")
+        membership.person_id: membership
+        for membership in Membership.objects.filter(project=project, person__in=by_member).select_related(
+            "person"
+        )
     }
     ids = dict(CrowdEntry.objects.filter(person__in=by_member).values_list("person_id", "external_id"))
     numeric = {"items", "skipped", "amount", *HOURS}
@@ -267,7 +273,7 @@ def sheet(project: Project, period: Period = ALWAYS) -> report_tables.Sheet:
             report_tables.Cell("" if share.amount is None else str(share.amount)),
             report_tables.Cell(share.currency),
         )
-        for member in sorted(members.values(), key=lambda one: (one.person.name, one.pk))
+        for member in sorted(members.values(), key=lambda membership: (membership.person.name, membership.pk))
         for share in by_member[member.person_id]
     ]
     return report_tables.Sheet("payments", f"Payments of {project.name}", columns, tuple(rows))

@@ -70,7 +70,7 @@ def rows(
     terms = rates.in_force(batches)
     ends = sorted(
         {moment for moment in (begin, end) if moment is not None}.union(
-            *(one.moments() for one in terms.values())
+            *(batch_terms.moments() for batch_terms in terms.values())
         )
     )
     stretch = Case(
@@ -107,7 +107,7 @@ def book(
             for number, each in enumerate((out, row)):
                 booked.append(((again, 0, at, number, str(sorted(each.pay.items())), done.kind), each))
     totals: defaultdict[str, Fraction] = defaultdict(Fraction)
-    for _, row in sorted(booked, key=lambda one: one[0]):
+    for _, row in sorted(booked, key=lambda entry: entry[0]):
         if not row.pay:
             yield row
             continue

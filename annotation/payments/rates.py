@@ -49,37 +49,37 @@ class Terms(tuple[Rate, ...]):
 
     def moments(self) -> list[datetime]:
         """When anything changes: within two neighbours all work has the same rates."""
-        moments = {moment for one in self for moment in (one.since, one.until, one.at)}
+        moments = {moment for rate in self for moment in (rate.since, rate.until, rate.at)}
         return sorted(moment for moment in moments if moment is not None)
 
     def rates(self, begin: Moment, end: Moment) -> tuple[Pay, list[tuple[datetime, Pay]]]:
         """The rate of the work between two neighbours, and what it was corrected to, with the moments."""
         first: Pay = {}
         corrections: list[tuple[datetime, Pay]] = []
-        for one in self:
-            if one.covers(begin, end):
-                corrections = [] if one.at is None else [*corrections, (one.at, one.pay)]
-                first = one.pay if one.at is None else first
-        return first, sorted(corrections, key=lambda one: one[0])
+        for entry in self:
+            if entry.covers(begin, end):
+                corrections = [] if entry.at is None else [*corrections, (entry.at, entry.pay)]
+                first = entry.pay if entry.at is None else first
+        return first, sorted(corrections, key=lambda entry: entry[0])
 
     def periods(self, *, corrected: bool = False) -> list[InForce]:
         """The rates one after the other, on request with all corrections; no two neighbours are alike."""
-        found: list[InForce] = []
+        periods: list[InForce] = []
         begin = None
         for end in (*self.moments(), None):
             pay, corrections = self.rates(begin, end)
             if corrected and corrections:
                 pay = corrections[-1][-1]
-            if found and found[-1].pay == pay:
-                found.pop()
-            found.append(InForce(end, pay))
+            if periods and periods[-1].pay == pay:
+                periods.pop()
+            periods.append(InForce(end, pay))
             begin = end
-        return found
+        return periods
 
 
 def effective(of_project: Iterable[Rate], of_batch: Iterable[Rate]) -> Terms:
     """What holds in a batch: its own rate, else the project's; the first rate also for work before it."""
-    terms = Terms([*of_project, *(one for one in of_batch if one.pay)])
+    terms = Terms([*of_project, *(rate for rate in of_batch if rate.pay)])
     first, *later = terms.periods()
     if first.pay or (until := first.until) is None:
         return terms
@@ -117,12 +117,12 @@ def in_force(batches: Collection[Batch]) -> dict[int, Terms]:
         *((("batch", batch.pk), batch.pay) for batch in batches),
     ):
         rates[key].append(Rate(since.get(key), None, pay))
-    found = {}
+    terms_by_batch = {}
     for batch in batches:
         of_project, of_batch = ("project", batch.project_id), ("batch", batch.pk)
         # The first rate of a batch that held before it was set can be corrected, as any other.
-        found[batch.pk] = effective(
+        terms_by_batch[batch.pk] = effective(
             [*rates[of_project], *firsts[batch.pk], *corrections[of_project]],
             [*rates[of_batch], *corrections[of_batch]],
         )
-    return found
+    return terms_by_batch

@@ -120,15 +120,17 @@ def insert(model: type[models.Model], names: Sequence[str], rows: Iterable[Seque
     Returns how many there were. Raises django.db.IntegrityError as saving each would.
     """
     meta = model._meta
-    given = [meta.get_field(name) for name in names]
-    rest = [one for one in meta.concrete_fields if one not in given and not one.primary_key]
+    named_fields = [meta.get_field(name) for name in names]
+    rest = [field for field in meta.concrete_fields if field not in named_fields and not field.primary_key]
     # What is drawn for each row (ids that leave the server) is drawn here; the rest is the same for all.
     drawn = [
-        one for one in rest if one.has_default() and callable(one.default) and one.default not in (dict, list)
+        field
+        for field in rest
+        if field.has_default() and callable(field.default) and field.default not in (dict, list)
     ]
-    same = [one for one in rest if one not in drawn]
-    always = [one.get_default() for one in same]
-    makers: list[Callable[[], Any]] = [one.default for one in drawn]
+    same = [field for field in rest if field not in drawn]
+    always = [field.get_default() for field in same]
+    makers: list[Callable[[], Any]] = [field.default for field in drawn]
 
     def columns() -> Iterator[list[Sequence[Any]]]:
         for page in in_lists(rows, ROWS):
@@ -138,7 +140,7 @@ def insert(model: type[models.Model], names: Sequence[str], rows: Iterable[Seque
                 *([value] * len(page) for value in always),
             ]
 
-    fields = [*given, *drawn, *same]
+    fields = [*named_fields, *drawn, *same]
     return (_copied if connection.vendor == "postgresql" else _executed)(model, fields, columns())
 
 
@@ -214,8 +216,8 @@ def _executed(model: type[models.Model], fields: Sequence[Any], pages: Iterator[
     with connection.cursor() as cursor:
         for page in pages:
             adapted = (
-                [None if value is None else made(value) for value in column]
-                for made, column in zip(adapt, page, strict=True)
+                [None if value is None else adapter(value) for value in column]
+                for adapter, column in zip(adapt, page, strict=True)
             )
             cursor.executemany(sql, list(zip(*adapted, strict=True)))
             done += len(page[0])
@@ -232,21 +234,21 @@ def _adapted(field: Any) -> Callable[[Any], Any]:
 
 
 def insert_from(
-    model: type[models.Model], given: Mapping[str, str | Value], source: str, params: Sequence[int]
+    model: type[models.Model], values: Mapping[str, str | Value], source: str, params: Sequence[int]
 ) -> int:
     """Add a row of the model for each row of `source`, in one statement; how many rows there were.
 
-    `source` is SQL from FROM on, with `params`. `given` says what a field (by attribute) gets: SQL, or a value
+    `source` is SQL from FROM on, with `params`. `values` says what a field (by attribute) gets: SQL, or a value
     that is the same in every row. The other fields but the primary key get their defaults, also the same in every row.
     """
     meta: Any = model._meta
-    expressions = {meta.get_field(name): value for name, value in given.items() if isinstance(value, str)}
+    expressions = {meta.get_field(name): value for name, value in values.items() if isinstance(value, str)}
     same = {
         field: field.get_default()
         for field in meta.concrete_fields
         if field not in expressions and not field.primary_key
     }
-    same |= {meta.get_field(name): value.value for name, value in given.items() if isinstance(value, Value)}
+    same |= {meta.get_field(name): value.value for name, value in values.items() if isinstance(value, Value)}
     columns = ", ".join(connection.ops.quote_name(field.column) for field in [*same, *expressions])
     with connection.cursor() as cursor:
         cursor.execute(
@@ -263,12 +265,12 @@ def add_missing(model: type[models.Model], names: Sequence[str], rows: Iterable[
     adapt = [_adapted(field) for field in fields]
     quote = connection.ops.quote_name
     cast = "::jsonb" if connection.vendor == "postgresql" else ""
-    one = ", ".join(f"%s{cast}" if isinstance(field, models.JSONField) else "%s" for field in fields)
+    placeholders = ", ".join(f"%s{cast}" if isinstance(field, models.JSONField) else "%s" for field in fields)
     columns = ", ".join(quote(field.column) for field in fields)
     with connection.cursor() as cursor:
         for some in in_lists(rows, AT_ONCE):
             cursor.execute(
                 f"INSERT INTO {quote(model._meta.db_table)} ({columns}) "
-                f"VALUES {', '.join([f'({one})'] * len(some))} ON CONFLICT DO NOTHING",  # nosec B608: names of our own tables
-                [made(value) for row in some for made, value in zip(adapt, row, strict=True)],
+                f"VALUES {', '.join([f'({placeholders})'] * len(some))} ON CONFLICT DO NOTHING",  # nosec B608: names of our own tables
+                [adapter(value) for row in some for adapter, value in zip(adapt, row, strict=True)],
             )

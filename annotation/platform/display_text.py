@@ -81,10 +81,10 @@ def by_kind(seconds: Mapping[str, float], unit: int, digits: int) -> str:
 
 def decimal(value: float, digits: int = 3) -> str:
     """A number with so many decimals and a true minus, in the form of the reader's language."""
-    said = f"{value:.{digits}f}"
-    if not float(said):
-        said = said.removeprefix("-")
-    return number(said.replace("-", "\N{MINUS SIGN}"))
+    text = f"{value:.{digits}f}"
+    if not float(text):
+        text = text.removeprefix("-")
+    return number(text.replace("-", "\N{MINUS SIGN}"))
 
 
 def estimate(value: float, low: float, high: float, digits: int = 3) -> tuple[str, str, str]:

@@ -14,8 +14,8 @@ Row = TypeVar("Row")
 
 def in_lists(rows: Iterable[Row], size: int = PAGE) -> Iterator[list[Row]]:
     """What there is, in lists of at most `size`."""
-    left = iter(rows)
-    while page := list(itertools.islice(left, size)):
+    iterator = iter(rows)
+    while page := list(itertools.islice(iterator, size)):
         yield page
 
 
@@ -28,16 +28,16 @@ def fields(rows: QuerySet[Any], *names: str) -> Iterator[tuple[Any, ...]]:
     """These fields of every row, by key."""
     last = 0
     while page := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", *names)[: 2 * PAGE]):
-        for _, *found in page:
-            yield tuple(found)
+        for _, *values in page:
+            yield tuple(values)
         last = page[-1][0]
 
 
 def ordered(rows: QuerySet[Any], name: str) -> Iterator[list[Any]]:
     """Every row, by a field that is a text and then by key; in lists of at most `PAGE`. The order is kept on disk."""
-    found = Sorted(2, key=2)
+    sorted_keys = Sorted(2, key=2)
     for row in fields(rows, name, "pk"):
-        found.add(*row)
-    for page in found.pages(PAGE):
-        there = rows.in_bulk([pk for _, pk in page])
-        yield [there[pk] for _, pk in page]
+        sorted_keys.add(*row)
+    for page in sorted_keys.pages(PAGE):
+        by_pk = rows.in_bulk([pk for _, pk in page])
+        yield [by_pk[pk] for _, pk in page]

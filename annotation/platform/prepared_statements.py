@@ -94,10 +94,10 @@ class _Statement:
         """What to send, with its parameters; PostgreSQL has the statement prepared then."""
         # Behind a pooler that gives each transaction another connection, a statement cannot be prepared.
         if self.prepares and not cursor.db.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
-            known = _known.setdefault(cursor.db.connection, set())
-            if self.name not in known:
+            prepared_names = _known.setdefault(cursor.db.connection, set())
+            if self.name not in prepared_names:
                 self._prepare(cursor)
-                known.add(self.name)
+                prepared_names.add(self.name)
             return self.execute, values
         params = list(self.params)
         for at, value in zip(self.types, values, strict=True):
@@ -108,8 +108,8 @@ class _Statement:
         from psycopg2.extensions import AsIs  # where SQLite is used it need not be there
 
         params = list(self.params)
-        for place, at in enumerate(self.types, start=1):
-            params[at] = AsIs(f"${place}")
+        for position, at in enumerate(self.types, start=1):
+            params[at] = AsIs(f"${position}")
         types = f" ({', '.join(self.types.values())})" if self.types else ""
         cursor.execute(f"PREPARE {self.name}{types} AS {self.sql}", params)
 
@@ -118,17 +118,17 @@ def _slots(params: Sequence[Any]) -> list[_Slot]:
     """The places among the parameters of a statement."""
     adapt_moment = connection.ops.adapt_datetimefield_value
     moments = {str(adapt_moment(moment(name))): name for name in _names}
-    found = []
+    slots = []
     for at, value in enumerate(params):
         if isinstance(value, str) and value.startswith(_TEXT):
-            found.append(_Slot(at, value.removeprefix(_TEXT), _same, "text"))
+            slots.append(_Slot(at, value.removeprefix(_TEXT), _same, "text"))
         elif isinstance(value, int) and 0 <= value - _NUMBERS < len(_names):
-            found.append(_Slot(at, _names[value - _NUMBERS], _same, "bigint"))
+            slots.append(_Slot(at, _names[value - _NUMBERS], _same, "bigint"))
         elif isinstance(value, float) and 0 <= value - _NUMBERS < len(_names):
-            found.append(_Slot(at, _names[int(value) - _NUMBERS], _same, "double precision"))
+            slots.append(_Slot(at, _names[int(value) - _NUMBERS], _same, "double precision"))
         elif str(value) in moments:
-            found.append(_Slot(at, moments[str(value)], adapt_moment, "timestamptz"))
-    return found
+            slots.append(_Slot(at, moments[str(value)], adapt_moment, "timestamptz"))
+    return slots
 
 
 class _Prepared:
@@ -217,8 +217,8 @@ class Select:
         self._made: tuple[_Prepared, Any, Any, Callable[[Any], Any]] | None = None
 
     def __call__(self, **values: Any) -> list[Any]:
-        found: list[Any] = _asked(self.step(**values))
-        return found
+        rows: list[Any] = _asked(self.step(**values))
+        return rows
 
     def step(self, **values: Any) -> Step:
         """The same as a step of several."""
@@ -237,11 +237,11 @@ class Select:
         return next(iter(self(**values)), None)
 
     def _prepared(self) -> tuple[_Prepared, Any, Any, Callable[[Any], Any]]:
-        found: Any = self.make()
-        compiler = found.query.get_compiler(connection=connection)
+        queryset: Any = self.make()
+        compiler = queryset.query.get_compiler(connection=connection)
         prepared = _Prepared(*compiler.as_sql())
         converters = compiler.get_converters([column[0] for column in compiler.select])
-        build = _builder(compiler) if found._fields is None else tuple
+        build = _builder(compiler) if queryset._fields is None else tuple
         self._made = (prepared, compiler, converters, build)
         return self._made
 
@@ -268,11 +268,11 @@ class Update:
         return self._made.step(values, _all)
 
     def _prepared(self) -> _Prepared:
-        found = self.make()
-        query: Any = found.query.chain(UpdateQuery)
+        queryset = self.make()
+        query: Any = queryset.query.chain(UpdateQuery)
         query.add_update_values(self.changes)
         sql, params = query.get_compiler(connection=connection).as_sql()
-        meta = found.model._meta
+        meta = queryset.model._meta
         fields = [meta.pk if name == "pk" else meta.get_field(name) for name in self.returning]
         columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
         return _Prepared(f"{sql} RETURNING {columns}", params)
@@ -309,8 +309,8 @@ class Insert(Generic[M]):
     def made(self, values: Mapping[str, Any], key: Any, *returned: Any) -> M:
         """The model of a row that was added with these values, and what is `returning`."""
         values = {**values, **dict(zip(self.returning, returned, strict=True)), self.key: key}
-        known = [field.attname for field in self.model._meta.concrete_fields if field.attname in values]
-        return self.model.from_db(DEFAULT_DB_ALIAS, known, [values[name] for name in known])
+        field_names = [field.attname for field in self.model._meta.concrete_fields if field.attname in values]
+        return self.model.from_db(DEFAULT_DB_ALIAS, field_names, [values[name] for name in field_names])
 
     def _step(self, values: dict[str, Any]) -> Step:
         """Those of the places are taken out of the values; defaults of fields come in."""
@@ -381,12 +381,12 @@ def _builder(compiler: Any) -> Callable[[Any], Any]:
     related = get_related_populators(info, select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # the stubs are Django 6.1's
 
     def build(row: Any) -> Any:
-        made = info["model"].from_db(DEFAULT_DB_ALIAS, attributes, row[start:end])
+        instance = info["model"].from_db(DEFAULT_DB_ALIAS, attributes, row[start:end])
         for populator in related:
-            populator.populate(row, made)
+            populator.populate(row, instance)
         for name, at in (names or {}).items():
-            setattr(made, name, row[at])
-        return made
+            setattr(instance, name, row[at])
+        return instance
 
     return build
 

@@ -20,8 +20,8 @@ class _Catalogue(JavaScriptCatalog):
 
     def script(self) -> str:
         """`gettext`, `ngettext` and the messages, under `django`."""
-        found = {"catalog": self.get_catalog(), "formats": {}, "plural": self.get_plural()}
-        return str(self.render_to_response(found).content.decode())
+        context = {"catalog": self.get_catalog(), "formats": {}, "plural": self.get_plural()}
+        return str(self.render_to_response(context).content.decode())
 
 
 @functools.cache

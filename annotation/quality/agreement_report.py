@@ -96,9 +96,9 @@ def figures(
     `overlap` is that of the batch: what people make is compared where several are asked for it.
     """
     return [
-        one.figure(statistic)
-        for one in tallies(task, rows, shapes, overlap)
-        for statistic in named(one.measure)
+        tally.figure(statistic)
+        for tally in tallies(task, rows, shapes, overlap)
+        for statistic in named(tally.measure)
     ]
 
 
@@ -119,19 +119,19 @@ class Tally:
         self, pairs: Iterable[Mapping[str, Any]], item: str, shapes: Mapping[str, tuple[int, int]]
     ) -> None:
         """Comparisons of one item that stand or fall together: the interval is then over items, not over comparisons."""
-        found = []
-        for given in pairs:
-            self.raters.update(given)
-            found.append(_pattern(self.measure, tuple(given.values()), item, shapes))
-        self.patterns.update(found)
-        self.clusters[tuple(sorted(found, key=repr))] += 1
+        pair_patterns = []
+        for ratings in pairs:
+            self.raters.update(ratings)
+            pair_patterns.append(_pattern(self.measure, tuple(ratings.values()), item, shapes))
+        self.patterns.update(pair_patterns)
+        self.clusters[tuple(sorted(pair_patterns, key=repr))] += 1
 
     def add(
-        self, given: Mapping[str, Any], item: str, shapes: Mapping[str, tuple[int, int]], items: int = 1
+        self, ratings: Mapping[str, Any], item: str, shapes: Mapping[str, tuple[int, int]], items: int = 1
     ) -> None:
         """The ratings of one item by annotator, those that say nothing left out; of so many items that are like it."""
-        self.raters.update(given)
-        self.patterns[_pattern(self.measure, tuple(given.values()), item, shapes)] += items
+        self.raters.update(ratings)
+        self.patterns[_pattern(self.measure, tuple(ratings.values()), item, shapes)] += items
 
     def figure(self, statistic: str) -> Figure:
         """One statistic, rounded as it is stored."""
@@ -139,27 +139,29 @@ class Tally:
 
     def agreement(self, statistic: str) -> Agreement:
         """One statistic as `tableqa` gives it; where units belong together, with its interval over items."""
-        found = self._over_units(statistic)
+        result = self._over_units(statistic)
         if not self.clusters or statistic == "cohen_kappa":
-            return found
+            return result
         if self.measure.level == "cells":
             from tableqa.agreement import cell_sets
 
-            return cell_sets.over_clusters(found, self.clusters, _distance(statistic))
+            return cell_sets.over_clusters(result, self.clusters, _distance(statistic))
         if self.measure.level == "edits":
             from tableqa.agreement import edits
 
             used = self._used()
-            together = [[_edits_of(one, used) for one in cluster] for cluster in self.clusters.elements()]
-            return edits.over_clusters(found, together, _distance(statistic))
+            together = [
+                [_edits_of(pattern, used) for pattern in cluster] for cluster in self.clusters.elements()
+            ]
+            return edits.over_clusters(result, together, _distance(statistic))
         if (rank := _RANK_MEASURES.get(statistic)) is not None:
             from tableqa.agreement import rankings
 
             ranked = Counter[Any]()
             for cluster, count in self.clusters.items():
                 ranked[tuple(map(rankings.pattern_of, cluster))] += count
-            return rankings.over_clusters(found, ranked, rank)
-        return over_clusters(found, self.clusters, statistic, order=self.order(statistic))
+            return rankings.over_clusters(result, ranked, rank)
+        return over_clusters(result, self.clusters, statistic, order=self.order(statistic))
 
     def _over_units(self, statistic: str) -> Agreement:
         if self.measure.level == "cells":
@@ -175,8 +177,8 @@ class Tally:
         if self.measure.level == "edits":
             from tableqa.agreement.edits import edit_agreement
 
-            found = edit_agreement(self._edits(), _distance(statistic), replicates=REPLICATES, seed=SEED)
-            return replace(found, raters=len(self.raters))
+            result = edit_agreement(self._edits(), _distance(statistic), replicates=REPLICATES, seed=SEED)
+            return replace(result, raters=len(self.raters))
         if (rank := _RANK_MEASURES.get(statistic)) is not None:
             from tableqa.agreement.rankings import from_patterns as of_ranks
 
@@ -219,8 +221,8 @@ class Tally:
 
     def order(self, statistic: str) -> tuple[Hashable, ...] | None:
         """All categories there are, where the statistic has a use for them."""
-        wanted = statistic in ("krippendorff_alpha_ordinal", "gwet_ac1")
-        return self.measure.order if self.measure.order and wanted else None
+        uses_order = statistic in ("krippendorff_alpha_ordinal", "gwet_ac1")
+        return self.measure.order if self.measure.order and uses_order else None
 
     def ratings(self) -> list[Sequence[object]]:
         """The ratings of each item, in no order; of cells there are none."""
@@ -229,7 +231,7 @@ class Tally:
     def _edits(self) -> list[tuple[int, Sequence[Any]]]:
         """The units of `edit_agreement`: chance is taken among the places of the operations that anybody here used."""
         used = self._used()
-        return [_edits_of(one, used) for one in self.patterns.elements()]
+        return [_edits_of(pattern, used) for pattern in self.patterns.elements()]
 
     def _rankings(self) -> Counter[Any]:
         from tableqa.agreement.rankings import pattern_of
@@ -257,12 +259,12 @@ def tallies(
     overlap: int = 1,
 ) -> list[Tally]:
     """The ratings of every measure of a kind, from rows as `figures` takes them."""
-    found = [Tally(measure) for measure in measures_of(task, overlap)]
+    measure_tallies = [Tally(measure) for measure in measures_of(task, overlap)]
     for item, of_item in itertools.groupby(rows, key=lambda row: row[0]):
-        said = {annotator: response for _, annotator, response in of_item}
-        for one in found:
-            one.add(_given(one.measure, said), item, shapes)
-    return found
+        responses = {annotator: response for _, annotator, response in of_item}
+        for tally in measure_tallies:
+            tally.add(_given(tally.measure, responses), item, shapes)
+    return measure_tallies
 
 
 def measures_of(task: TaskType, overlap: int) -> tuple[Measure, ...]:
@@ -289,22 +291,22 @@ def named(measure: Measure) -> list[str]:
 
 
 def _pattern(
-    measure: Measure, given: tuple[Any, ...], item: str, shapes: Mapping[str, tuple[int, int]]
+    measure: Measure, values: tuple[Any, ...], item: str, shapes: Mapping[str, tuple[int, int]]
 ) -> Any:
     if measure.level == "cells":
         from tableqa.agreement.cell_sets import pattern_of
 
-        return pattern_of(shapes[item], given, item)
+        return pattern_of(shapes[item], values, item)
     if measure.level == "edits":
         from tableqa.agreement.edits import edits_of
 
-        names = frozenset(operation.to_dict()["op"] for operations in given for operation in operations)
-        return shapes[item], tuple(map(edits_of, given)), names
-    return given
+        names = frozenset(operation.to_dict()["op"] for operations in values for operation in operations)
+        return shapes[item], tuple(map(edits_of, values)), names
+    return values
 
 
-def _given(measure: Measure, said: Mapping[str, Any]) -> dict[str, Any]:
-    values = {who: measure.value(response) for who, response in said.items()}
+def _given(measure: Measure, responses: Mapping[str, Any]) -> dict[str, Any]:
+    values = {who: measure.value(response) for who, response in responses.items()}
     return {who: value for who, value in values.items() if value is not None}
 
 
@@ -319,19 +321,19 @@ def _distance(statistic: str) -> Literal["jaccard", "masi"]:
     return "masi" if statistic.endswith("_masi") else "jaccard"
 
 
-def rounded(measure: Measure, statistic: str, found: Agreement) -> Figure:
+def rounded(measure: Measure, statistic: str, result: Agreement) -> Figure:
     """A statistic as it is stored, to `DIGITS` decimals."""
     return Figure(
         measure=measure.name,
         statistic=statistic,
-        value=_rounded(found.value),
-        low=_rounded(found.low),
-        high=_rounded(found.high),
-        units=found.units,
-        raters=found.raters,
-        ratings=found.ratings,
-        reason=found.reason or "",
-        note=found.note or "",
+        value=_rounded(result.value),
+        low=_rounded(result.low),
+        high=_rounded(result.high),
+        units=result.units,
+        raters=result.raters,
+        ratings=result.ratings,
+        reason=result.reason or "",
+        note=result.note or "",
     )
 
 
@@ -340,7 +342,7 @@ def rounded(measure: Measure, statistic: str, found: Agreement) -> Figure:
 
 def of_batch(batch: Batch) -> list[Figure]:
     """The figures of a batch as it stands, from what enters agreement (`_entering`)."""
-    return [one.figure(statistic) for one in tallied(batch) for statistic in named(one.measure)]
+    return [tally.figure(statistic) for tally in tallied(batch) for statistic in named(tally.measure)]
 
 
 def tallied(batch: Batch) -> list[Tally]:
@@ -356,27 +358,27 @@ def tallied(batch: Batch) -> list[Tally]:
     if wants_shapes(task, batch.people_compared):
         return tallies(task, (row[:3] for row in rated(batch)), shapes(batch), batch.people_compared)
     people = dict(Counts.objects.filter(batch=batch, submitted__gt=0).values_list("person_id", "submitted"))
-    found = [Tally(measure) for measure in measures]
+    measure_tallies = [Tally(measure) for measure in measures]
     alike = response_patterns.counted(batch, submitted=sum(people.values()))
     while some := dict(itertools.islice(alike, PAGE)):
-        said: dict[int, dict[str, Any]] = {item: {} for item in some}
+        responses_by_item: dict[int, dict[str, Any]] = {item: {} for item in some}
         for item, person, response in _entering(batch).filter(item__in=list(some)).values_list(*_SAID):
-            said[item][str(person)] = stored(task, response or {})
-        for item, responses in said.items():
-            for one in found:
-                one.add(_given(one.measure, responses), "", NO_SHAPES, some[item])
+            responses_by_item[item][str(person)] = stored(task, response or {})
+        for item, responses in responses_by_item.items():
+            for tally in measure_tallies:
+                tally.add(_given(tally.measure, responses), "", NO_SHAPES, some[item])
     # Whoever is on none of the items that were read has rated all the same, if anything they said counts.
     for person in people:
-        unseen = [one for one in found if str(person) not in one.raters]
+        unseen = [tally for tally in measure_tallies if str(person) not in tally.raters]
         for response in _responses_of(batch, person) if unseen else ():
-            given = stored(task, response)
-            for one in unseen:
-                if one.measure.value(given) is not None:
-                    one.raters.add(str(person))
-            unseen = [one for one in unseen if str(person) not in one.raters]
+            parsed = stored(task, response)
+            for tally in unseen:
+                if tally.measure.value(parsed) is not None:
+                    tally.raters.add(str(person))
+            unseen = [tally for tally in unseen if str(person) not in tally.raters]
             if not unseen:
                 break
-    return found
+    return measure_tallies
 
 
 _SAID = ("item_id", "person_id", "blind")
@@ -421,16 +423,16 @@ def rated(batch: Batch) -> Iterator[Rated]:
     """
     task, zone = batch.task(), zoneinfo.ZoneInfo(batch.project.time_zone)
     rows = _entering(batch)
-    wanted = ("item__public_id", "person_id", "blind", "annotation__made_at", "item_id")
+    columns = ("item__public_id", "person_id", "blind", "annotation__made_at", "item_id")
     for keys in item_pages(batch):
         # By range, not by list: a database takes only so many parameters, and both ends are of one batch.
-        found = rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).order_by("item_id", "person_id")
+        page = rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).order_by("item_id", "person_id")
         sources = dict(
             Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1])).values_list(
                 "pk", "example__source__name"
             )
         )
-        for _, group in itertools.groupby(found.values_list(*wanted), key=lambda row: row[0]):
+        for _, group in itertools.groupby(page.values_list(*columns), key=lambda row: row[0]):
             of_item = list(group)
             year, week, _ = max(row[3] for row in of_item).astimezone(zone).isocalendar()
             for item, person, response, _, pk in of_item:
@@ -463,12 +465,12 @@ def shapes(batch: Batch) -> dict[str, tuple[int, int]]:
     """Rows and columns of the table of every item with a response; nothing where the kind has no use for them."""
     if not wants_shapes(batch.task(), batch.people_compared):
         return {}
-    found = {}
+    table_shapes = {}
     for keys in item_pages(batch):
         items = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]), submitted_count__gt=0)
         for item in items.select_related("example__stored_table"):
-            found[item.public_id] = item.example.table().shape
-    return found
+            table_shapes[item.public_id] = item.example.table().shape
+    return table_shapes
 
 
 def stored(task: TaskType, envelope: dict[str, Any]) -> Any:
@@ -513,26 +515,30 @@ def surveyed(
     in_pairs: set[str] | None = None,
 ) -> list[Survey]:
     """The ratings of every measure taken apart, from rows item by item. `in_pairs`: whose pairs are kept (None: all)."""
-    found = [Survey(Tally(measure)) for measure in measures]
+    surveys = [Survey(Tally(measure)) for measure in measures]
     for item, group in itertools.groupby(rows, key=lambda row: row.item):
         of_item = list(group)
-        said = {row.annotator: row.response for row in of_item}
+        responses = {row.annotator: row.response for row in of_item}
         source, week = of_item[0].source, of_item[0].week
-        for one in found:
-            measure = one.whole.measure
-            given = _given(measure, said)
-            for tally in (one.whole, _slice(one.sources, source, measure), _slice(one.weeks, week, measure)):
-                tally.add(given, item, shapes)
+        for survey in surveys:
+            measure = survey.whole.measure
+            ratings = _given(measure, responses)
+            for tally in (
+                survey.whole,
+                _slice(survey.sources, source, measure),
+                _slice(survey.weeks, week, measure),
+            ):
+                tally.add(ratings, item, shapes)
             of_person: dict[str, list[dict[str, Any]]] = {}
-            for first, second in itertools.combinations(sorted(given), 2):
-                both = {first: given[first], second: given[second]}
+            for first, second in itertools.combinations(sorted(ratings), 2):
+                both = {first: ratings[first], second: ratings[second]}
                 of_person.setdefault(first, []).append(both)
                 of_person.setdefault(second, []).append(both)
                 if in_pairs is None or (first in in_pairs and second in in_pairs):
-                    _slice(one.pairs, (first, second), measure).add(both, item, shapes)
+                    _slice(survey.pairs, (first, second), measure).add(both, item, shapes)
             for person, beside in of_person.items():
-                _slice(one.people, person, measure).add_pairs(beside, item, shapes)
-    return found
+                _slice(survey.people, person, measure).add_pairs(beside, item, shapes)
+    return surveys
 
 
 def _slice(of: dict[Any, Tally], name: Any, measure: Measure) -> Tally:
@@ -554,17 +560,21 @@ def report(batch: Batch) -> dict[str, Any]:
         return {"figures": [], "measures": []}
     most = Counts.objects.filter(batch=batch, submitted__gt=0).order_by("-submitted", "person_id")
     people = {str(key) for key in most.values_list("person_id", flat=True)[:IN_PAIRS]}
-    found = surveyed(measures, rated(batch), shapes(batch), people)
+    surveys = surveyed(measures, rated(batch), shapes(batch), people)
     current = _current(batch, measures)
     return {
         "figures": [figure.to_dict() for figure in of_batch(batch)],
-        "measures": [_said(one, current.get(one.whole.measure.name, one.whole)) for one in found],
+        "measures": [
+            _said(survey, current.get(survey.whole.measure.name, survey.whole)) for survey in surveys
+        ],
     }
 
 
 def _current(batch: Batch, measures: Sequence[Measure]) -> dict[str, Tally]:
     """By name, the labels of current responses, where one was sent back and so enters agreement as it was before."""
-    tallies = {one.name: Tally(one) for one in measures if one.level in ("nominal", "ordinal")}
+    tallies = {
+        measure.name: Tally(measure) for measure in measures if measure.level in ("nominal", "ordinal")
+    }
     if not tallies or not SentBack.objects.filter(assignment__batch=batch).exists():
         return {}
     task, planned = batch.task(), _planned(batch).order_by("item_id", "person_id")
@@ -578,21 +588,21 @@ def _current(batch: Batch, measures: Sequence[Measure]) -> dict[str, Tally]:
     return tallies
 
 
-def _said(one: Survey, current: Tally) -> dict[str, Any]:
-    measure, statistic = one.whole.measure, one.statistic
+def _said(survey: Survey, current: Tally) -> dict[str, Any]:
+    measure, statistic = survey.whole.measure, survey.statistic
     in_pairs = "cohen_kappa" if measure.level == "nominal" else statistic
     return {
         "name": measure.name,
         "level": measure.level,
         "statistic": statistic,
         "sources": [
-            {"name": name, **_short(tally, statistic)} for name, tally in sorted(one.sources.items())
+            {"name": name, **_short(tally, statistic)} for name, tally in sorted(survey.sources.items())
         ],
-        "weeks": [{"name": name, **_short(tally, statistic)} for name, tally in sorted(one.weeks.items())],
+        "weeks": [{"name": name, **_short(tally, statistic)} for name, tally in sorted(survey.weeks.items())],
         "pair_statistic": in_pairs,
         "pairs": [
             {"one": first, "other": second, **_short(tally, in_pairs)}
-            for (first, second), tally in sorted(one.pairs.items())
+            for (first, second), tally in sorted(survey.pairs.items())
         ],
         "people": [
             {
@@ -601,11 +611,11 @@ def _said(one: Survey, current: Tally) -> dict[str, Any]:
                 "items": tally.clusters.total(),
                 **_short(tally, statistic),
             }
-            for person, tally in sorted(one.people.items())
+            for person, tally in sorted(survey.people.items())
         ],
-        "basis": asdict(one.whole.basis(statistic)),
-        "confusion": confusion(one.whole),
-        "labels": labels(one.whole),
+        "basis": asdict(survey.whole.basis(statistic)),
+        "confusion": confusion(survey.whole),
+        "labels": labels(survey.whole),
         "distribution": distribution(current),
     }
 
@@ -621,13 +631,13 @@ def _identical(measure: Measure, tally: Tally) -> dict[str, Any] | None:
     if measure.level in ("cells", "edits"):
         return None
     equal = sum(count for pattern, count in tally.patterns.items() if len(set(pattern)) == 1)
-    found = tally.agreement("percent_agreement")
+    result = tally.agreement("percent_agreement")
     items = tally.clusters.total()
-    ends = honest_interval(found.value, found.low, found.high, items, bounds=(0.0, 1.0))
+    ends = honest_interval(result.value, result.low, result.high, items, bounds=(0.0, 1.0))
     return {
         "hits": equal,
         "n": items,
-        "value": _rounded(found.value),
+        "value": _rounded(result.value),
         "low": _rounded(ends.low),
         "high": _rounded(ends.high),
     }
@@ -677,8 +687,8 @@ def confusion(tally: Tally) -> dict[str, Any] | None:
         return None
     met: Counter[tuple[Any, Any]] = Counter()
     for pattern, count in tally.patterns.items():
-        for one, other in itertools.permutations(pattern, 2):
-            met[one, other] += count
+        for first, other in itertools.permutations(pattern, 2):
+            met[first, other] += count
     used = {label for pair in met for label in pair}
     labels = [label for label in tally.measure.order if label in used]
     labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
@@ -689,7 +699,7 @@ def confusion(tally: Tally) -> dict[str, Any] | None:
     shares = pair_shares(tally.patterns, labels, Bootstrap(REPLICATES, SEED))
     return {
         "labels": [in_words(label) for label in labels],
-        "counts": [[met[one, other] for other in labels] for one in labels],
+        "counts": [[met[first, other] for other in labels] for first in labels],
         "shares": list(map(_ends, shares.values())),
     }
 

@@ -65,14 +65,14 @@ def report(batch: Batch) -> dict[str, Any]:
     """
     task = batch.task()
     measures = [
-        one
-        for one in agreement_report.measures_of(task, batch.people_compared)
-        if one.level in ("nominal", "ordinal", "interval")
+        entry
+        for entry in agreement_report.measures_of(task, batch.people_compared)
+        if entry.level in ("nominal", "ordinal", "interval")
     ]
     worked: dict[str, Worked] = defaultdict(Worked)
-    labels: dict[str, list[tuple[str, str, Hashable]]] = {one.name: [] for one in measures}
-    texts = [one.name for one in task.fields if one.kind == "text"]
-    rows = sorted(submissions(batch, task), key=lambda one: (one.at, one.item))
+    labels: dict[str, list[tuple[str, str, Hashable]]] = {entry.name: [] for entry in measures}
+    texts = [entry.name for entry in task.fields if entry.kind == "text"]
+    rows = sorted(submissions(batch, task), key=lambda entry: (entry.at, entry.item))
     for row in rows:
         of_person = worked[row.person]
         if row.seconds > 0:
@@ -87,11 +87,11 @@ def report(batch: Batch) -> dict[str, Any]:
                 of_person.labelled.append(row.item)
             if row.planned and measure.level != "interval":
                 labels[measure.name].append((row.item, row.person, value))
-        said = "\n".join(
+        free_text = "\n".join(
             text for name in texts if isinstance(text := row.data.get(name), str) and text.strip()
         )
-        if said:
-            of_person.texts[row.item] = said
+        if free_text:
+            of_person.texts[row.item] = free_text
     judged = gold.accuracy(batch)
     skipped = skips(batch)
     habits = habits_of(worked, least_seconds(task))
@@ -107,7 +107,7 @@ def report(batch: Batch) -> dict[str, Any]:
                 "gold": [share.hits, share.n]
                 if (share := judged.get(tally.person_id)) is not None and share.n
                 else None,
-                "habits": [_said(one) for one in habits.get(str(tally.person_id), ())],
+                "habits": [_said(entry) for entry in habits.get(str(tally.person_id), ())],
                 "skips": skipped.get(tally.person_id, []),
             }
             for tally in Tally.objects.filter(batch=batch).order_by("person_id")
@@ -115,9 +115,9 @@ def report(batch: Batch) -> dict[str, Any]:
         },
         "measure": measures[0].name if measures else "",
         "reliability": [
-            found
-            for one in measures
-            if (found := reliability(one.name, labels[one.name], one.order)) is not None
+            estimate
+            for entry in measures
+            if (estimate := reliability(entry.name, labels[entry.name], entry.order)) is not None
         ],
     }
 
@@ -131,13 +131,13 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
     )
     for keys in agreement_report.item_pages(batch):
         for row in rows.filter(item_id__gte=keys[0], item_id__lte=keys[-1]).values_list(*fields):
-            item, person, ended, made, seconds, response, added, is_gold = row
+            item, person, ended, made_at, seconds, response, added, is_gold = row
             if response is None:
                 continue
             yield Submission(
                 item=item,
                 person=str(person),
-                at=ended or made,
+                at=ended or made_at,
                 seconds=seconds,
                 response=agreement_report.stored(task, response),
                 data=response["data"],
@@ -148,23 +148,25 @@ def submissions(batch: Batch, task: TaskType) -> Iterator[Submission]:
 def habits_of(worked: Mapping[str, Worked], floor: float = 0.0) -> dict[str, list[Habit]]:
     """What `tableqa.quality_control.careless_responding` says of everybody, each beside all the others; `floor`: seconds
     in which nobody can answer."""
-    times = {person: one.seconds for person, one in worked.items()}
-    texts = {person: list(one.texts.values()) for person, one in worked.items()}
-    given = {person: Counter(one.labels) for person, one in worked.items()}
-    everybody: Counter[Hashable] = sum(given.values(), Counter())
-    found = {}
-    for person, one in worked.items():
+    times = {person: work.seconds for person, work in worked.items()}
+    texts = {person: list(work.texts.values()) for person, work in worked.items()}
+    label_counts = {person: Counter(work.labels) for person, work in worked.items()}
+    everybody: Counter[Hashable] = sum(label_counts.values(), Counter())
+    habits_by_person = {}
+    for person, work in worked.items():
         habits = [
-            _on_items(habit, one.timed)
-            for habit in (too_fast(one.seconds, _others(times, person), floor), sped_up(one.seconds))
+            _on_items(habit, work.timed)
+            for habit in (too_fast(work.seconds, _others(times, person), floor), sped_up(work.seconds))
         ]
         if everybody:
-            habits.append(_on_items(always_the_same(one.labels, everybody - given[person]), one.labelled))
+            habits.append(
+                _on_items(always_the_same(work.labels, everybody - label_counts[person]), work.labelled)
+            )
         if any(texts.values()):
             others = (_thinned(texts[name], len(texts)) for name in sorted(texts) if name != person)
-            habits.append(copy_paste(one.texts, others))
-        found[person] = habits
-    return found
+            habits.append(copy_paste(work.texts, others))
+        habits_by_person[person] = habits
+    return habits_by_person
 
 
 def _on_items(habit: Habit, items: Sequence[str]) -> Habit:
@@ -199,23 +201,23 @@ def reliability(
         return None
     classes = [label for label in order if label in used]
     classes += sorted(used - set(classes), key=lambda label: (str(type(label)), str(label)))
-    found = dawid_skene(rows, classes=classes)
+    estimate = dawid_skene(rows, classes=classes)
     return {
         "measure": name,
-        "labels": [agreement_report.in_words(label) for label in found.classes],
-        "prior": [round(share, 4) for share in found.prior],
-        "converged": found.converged,
+        "labels": [agreement_report.in_words(label) for label in estimate.classes],
+        "prior": [round(share, 4) for share in estimate.prior],
+        "converged": estimate.converged,
         "people": {
             person: {
-                "labels": one.labels,
-                "accuracy": round(one.accuracy, 4),
-                "low": round(one.low, 4),
-                "high": round(one.high, 4),
-                "confusion": [[round(share, 4) for share in row] for row in one.confusion],
-                "seen": [round(number, 2) for number in one.seen],
+                "labels": annotator.labels,
+                "accuracy": round(annotator.accuracy, 4),
+                "low": round(annotator.low, 4),
+                "high": round(annotator.high, 4),
+                "confusion": [[round(share, 4) for share in row] for row in annotator.confusion],
+                "seen": [round(number, 2) for number in annotator.seen],
             }
-            for person, one in found.people.items()
-            if one.linked
+            for person, annotator in estimate.people.items()
+            if annotator.linked
         },
     }
 
@@ -228,16 +230,16 @@ def skips(batch: Batch) -> dict[int, list[list[Any]]]:
         .annotate(times=Count("pk"))
         .order_by("person_id", "-times", "reason")
     )
-    found: dict[int, list[list[Any]]] = defaultdict(list)
+    reasons_by_person: dict[int, list[list[Any]]] = defaultdict(list)
     for person, reason, times in rows:
-        mine = found[person]
+        mine = reasons_by_person[person]
         if len(mine) < REASONS:
             mine.append([reason, times])
         elif len(mine) == REASONS:
             mine.append([OTHER_REASONS, times])
         else:
             mine[-1][1] += times
-    return dict(found)
+    return dict(reasons_by_person)
 
 
 def _pace(seconds: Sequence[float]) -> dict[str, Any]:

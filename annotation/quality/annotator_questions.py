@@ -23,7 +23,7 @@ def ask(
     """
     text = _said(text, gettext("Enter a question."))
     with transaction.atomic():
-        asked, made = Inquiry.objects.get_or_create(
+        inquiry, is_new = Inquiry.objects.get_or_create(
             project=project,
             asked_by=person,
             assignment=assignment,
@@ -31,9 +31,9 @@ def ask(
             answered_at=None,
             defaults={"asked_at": now, "batch": assignment.batch if assignment else None},
         )
-        if made:
-            audit_log.log(asked, "", "asked", by=person, now=now)
-    return asked
+        if is_new:
+            audit_log.log(inquiry, "", "asked", by=person, now=now)
+    return inquiry
 
 
 def answer(*, inquiry: Inquiry, text: str, by: Person, now: datetime) -> None:
@@ -58,31 +58,31 @@ def readable(project: Project, person: Person, *, answers: bool) -> QuerySet[Inq
     replaced another one; what that said stands in the log.
     """
     again = Event.objects.filter(thing="inquiry", thing_id=OuterRef("pk"), before="answered")
-    found = (
+    inquiries = (
         Inquiry.objects.filter(project=project)
         .select_related("asked_by", "answered_by", "batch", "assignment__item__example")
         .annotate(answered_again=Exists(again))
     )
     if not answers:
-        found = found.filter(Q(answered_at__isnull=False) | Q(asked_by=person))
-    return found.order_by(F("answered_at").desc(nulls_first=True), "asked_at", "pk")
+        inquiries = inquiries.filter(Q(answered_at__isnull=False) | Q(asked_by=person))
+    return inquiries.order_by(F("answered_at").desc(nulls_first=True), "asked_at", "pk")
 
 
 def unread(person: Person) -> QuerySet[Inquiry]:
     """The person's questions whose answer they have not read, in projects that they belong to, oldest answer first."""
     here = Membership.objects.filter(project=OuterRef("project"), person=person, removed_at__isnull=True)
-    found = Inquiry.objects.filter(
+    inquiries = Inquiry.objects.filter(
         Exists(here), asked_by=person, answered_at__isnull=False, read_at__isnull=True
     )
-    return found.select_related("project", "batch").order_by("answered_at", "pk")
+    return inquiries.select_related("project", "batch").order_by("answered_at", "pk")
 
 
 def read(*, inquiries: Iterable[Inquiry], person: Person, now: datetime) -> set[int]:
     """The person has the answers to these questions before them. Returns which of them (ids) are new to them."""
     new = {
-        one.pk
-        for one in inquiries
-        if one.asked_by_id == person.pk and one.answered_at is not None and one.read_at is None
+        inquiry.pk
+        for inquiry in inquiries
+        if inquiry.asked_by_id == person.pk and inquiry.answered_at is not None and inquiry.read_at is None
     }
     if new:
         with transaction.atomic():

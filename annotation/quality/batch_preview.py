@@ -30,8 +30,8 @@ def at(batch: Batch, number: int) -> Tried | None:
     """The item with this number; None where there is none."""
     if number < 1:
         return None
-    found = items(batch).select_related("example__stored_table")[number - 1 : number]
-    for item in found:
+    matches = items(batch).select_related("example__stored_table")[number - 1 : number]
+    for item in matches:
         item.batch = batch
         return Tried(number, item, item.plain())
     return None

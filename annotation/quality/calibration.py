@@ -53,21 +53,23 @@ def side_by_side(batch: Batch, items: Sequence[Item]) -> list[Compared]:
     measures = measures_of(task, batch.people_compared)
     full = Item.objects.select_related("example__stored_table").in_bulk([item.pk for item in items])
     golds = {gold.item_id: gold for gold in Gold.objects.filter(item__in=list(full))}
-    given = Assignment.objects.filter(item__in=list(full), place__added=False).submitted()
+    submitted = Assignment.objects.filter(item__in=list(full), place__added=False).submitted()
     responses: dict[int, list[tuple[int, Any]]] = {}
-    for item_id, person, response in given.order_by("person_id").values_list(
+    for item_id, person, response in submitted.order_by("person_id").values_list(
         "item_id", "person_id", "annotation__response"
     ):
         responses.setdefault(item_id, []).append((person, stored(task, response or {})))
-    found = []
+    comparisons = []
     for item in items:
-        one = full[item.pk]
-        one.batch = batch
-        plain = one.plain()
+        full_item = full[item.pk]
+        full_item.batch = batch
+        plain = full_item.plain()
         gold = golds.get(item.pk)
-        known = task.describe(stored(task, gold.expected), plain) if gold else ()
-        found.append(_compared(task, measures, one, plain, responses.get(item.pk, []), tuple(known)))
-    return sorted(found, key=lambda entry: entry.differ is not True)
+        gold_lines = task.describe(stored(task, gold.expected), plain) if gold else ()
+        comparisons.append(
+            _compared(task, measures, full_item, plain, responses.get(item.pk, []), tuple(gold_lines))
+        )
+    return sorted(comparisons, key=lambda entry: entry.differ is not True)
 
 
 def _compared(
@@ -76,11 +78,13 @@ def _compared(
     item: Item,
     plain: PlainItem,
     responses: Sequence[tuple[int, Any]],
-    known: tuple[str, ...],
+    gold_lines: tuple[str, ...],
 ) -> Compared:
-    values = [tuple(compared_value(one, response, plain) for one in measures) for _, response in responses]
+    values = [
+        tuple(compared_value(measure, response, plain) for measure in measures) for _, response in responses
+    ]
     usual = _usual(values)
-    said = tuple(
+    answers = tuple(
         Said(
             person,
             tuple(task.describe(response, plain)),
@@ -90,7 +94,7 @@ def _compared(
         for (person, response), value in zip(responses, values, strict=True)
     )
     differ = len(set(values)) > 1 if measures and values else None
-    return Compared(item, plain, said, differ, known)
+    return Compared(item, plain, answers, differ, gold_lines)
 
 
 def compared_value(measure: Measure, response: Any, plain: PlainItem | None) -> Any:
@@ -111,7 +115,7 @@ def compared_value(measure: Measure, response: Any, plain: PlainItem | None) -> 
 def _usual(values: Iterable[tuple[Any, ...]]) -> tuple[Any, ...] | None:
     """What more than half said; None where nobody is in a majority, or nothing is compared."""
     values = list(values)
-    return next((one for one in values if one and 2 * values.count(one) > len(values)), None)
+    return next((value for value in values if value and 2 * values.count(value) > len(values)), None)
 
 
 def set_aside(*, batch: Batch, because: str, by: Person, now: datetime) -> None:

@@ -41,12 +41,12 @@ def write(*, project: Project, text: str, by: Person | None, now: datetime) -> C
         if newest is not None and newest.text == text:
             return newest
         last = ConsentText.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
-        made = ConsentText.objects.create(
+        consent_text = ConsentText.objects.create(
             project=project, number=last + 1, text=text, made_by=by, made_at=now
         )
-        _ask(project, made.number)
-        audit_log.log(made, "", "current", by=by, now=now)
-    return made
+        _ask(project, consent_text.number)
+        audit_log.log(consent_text, "", "current", by=by, now=now)
+    return consent_text
 
 
 def stop(*, project: Project, by: Person, now: datetime) -> None:
@@ -85,22 +85,22 @@ def withdraw(*, project: Project, person: Person, now: datetime) -> int:
 
     What they submitted before stays; having it erased is asked of the manager. Gives how many items went back.
     """
-    given = Consent.objects.filter(text__project=project, person=person, withdrawn_at__isnull=True)
-    held = Assignment.objects.filter(
+    consents = Consent.objects.filter(text__project=project, person=person, withdrawn_at__isnull=True)
+    leased = Assignment.objects.filter(
         person=person, batch__project=project, state=Assignment.State.LEASED
     ).select_related("batch")
     with transaction.atomic():
         returned = sum(
             reservations.give_back(
-                one,
+                assignment,
                 state=Assignment.State.RETURNED,
                 reason=gettext_noop("consent withdrawn"),
                 now=now,
                 actor=person,
             )
-            for one in list(held.order_by("pk"))
+            for assignment in list(leased.order_by("pk"))
         )
-        for consent in list(given.select_for_update()):
+        for consent in list(consents.select_for_update()):
             consent.withdrawn_at = now
             consent.save(update_fields=["withdrawn_at"])
             audit_log.log(consent, "", "withdrawn", by=person, now=now, project=project.pk)
@@ -116,9 +116,9 @@ def of(project: Project, person: Person) -> Consent | None:
 
 def took_back(project: Project, person: Person) -> bool:
     """Whether the person once agreed and does not stand by any version now. Who was never asked took nothing back."""
-    given = Consent.objects.filter(text__project=project, person=person)
-    standing = given.filter(withdrawn_at__isnull=True)
-    return given.exists() and not standing.exists()
+    consents = Consent.objects.filter(text__project=project, person=person)
+    standing = consents.filter(withdrawn_at__isnull=True)
+    return consents.exists() and not standing.exists()
 
 
 @dataclass(frozen=True)

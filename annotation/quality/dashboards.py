@@ -156,32 +156,36 @@ def monitors(batch: Batch) -> dict[str, Any]:
     items = list(
         agreement_report.answered(batch).order_by("position").values_list("pk", flat=True)[:LOOKED_AT]
     )
-    made = _made(items)
-    shown = made or _given(items)
-    marked, edited, sizes, asked = _responses(batch, task, items)
+    accepted_examples = _made(items)
+    examples = accepted_examples or _given(items)
+    marked, edited, sizes, questions = _responses(batch, task, items)
     answers = [
-        (answer, item) for _, texts, *_, item in shown for answer in sorted({_plain(text) for text in texts})
+        (answer, item)
+        for _, texts, *_, item in examples
+        for answer in sorted({_plain(text) for text in texts})
     ]
-    items_shown = [item for *_, item in shown]
-    found: dict[str, Any] = {
+    items_shown = [item for *_, item in examples]
+    figures: dict[str, Any] = {
         "items": len(items),
-        "examples": len(shown),
-        "of": ACCEPTED if made else GIVEN,
+        "examples": len(examples),
+        "of": ACCEPTED if accepted_examples else GIVEN,
         "answers": asdict(
             concentration([answer for answer, _ in answers], groups=[item for _, item in answers])
         )
         if answers
         else None,
-        "openings": asdict(openings((one[0] for one in shown), groups=items_shown)) if shown else None,
-        "answer_rows": _places(((one[2], one[3]) for one in shown), items_shown),
+        "openings": asdict(openings((entry[0] for entry in examples), groups=items_shown))
+        if examples
+        else None,
+        "answer_rows": _places(((entry[2], entry[3]) for entry in examples), items_shown),
         "evidence_rows": _places([rows for rows, _ in marked], [item for _, item in marked]),
         "edit_rows": _places([rows for rows, _ in edited], [item for _, item in edited]),
         "edit_sizes": asdict(edit_sizes([size for size, _ in sizes], [item for _, item in sizes]))
         if sizes
         else None,
-        "templates": [asdict(one) for one in templates(asked)],
+        "templates": [asdict(entry) for entry in templates(questions)],
     }
-    return found
+    return figures
 
 
 Shown = tuple[str, list[str], frozenset[int], int, int]
@@ -192,29 +196,31 @@ Rows = tuple[frozenset[int], int]
 
 def _made(items: Sequence[int]) -> list[Shown]:
     """The examples that accepted outcomes of these items made."""
-    found: list[Shown] = []
+    examples: list[Shown] = []
     for some in _some(items):
         rows = Example.objects.annotate(of_item=F("outcome__decision__item_id")).filter(
             of_item__in=some, outcome__decision__kind=Decision.Kind.ACCEPTED
         )
-        found += _shown(rows)
-    return found
+        examples += _shown(rows)
+    return examples
 
 
 def _given(items: Sequence[int]) -> list[Shown]:
-    found: list[Shown] = []
+    examples: list[Shown] = []
     for some in _some(items):
-        found += _shown(Example.objects.annotate(of_item=F("items")).filter(of_item__in=some))
-    return found
+        examples += _shown(Example.objects.annotate(of_item=F("items")).filter(of_item__in=some))
+    return examples
 
 
 def _shown(examples: QuerySet[Any]) -> Iterator[Shown]:
     """Examples with the key of their item as `of_item`."""
     for example in examples.select_related("stored_table").order_by("pk"):
         table = example.table()
-        wanted = {_plain(answer) for answer in example.answers}
+        plain_answers = {_plain(answer) for answer in example.answers}
         rows = frozenset(
-            number for number, row in enumerate(table.rows) if any(_plain(cell) in wanted for cell in row)
+            number
+            for number, row in enumerate(table.rows)
+            if any(_plain(cell) in plain_answers for cell in row)
         )
         yield example.question, list(example.answers), rows, table.shape[0], example.of_item
 
@@ -224,19 +230,19 @@ def _responses(
 ) -> tuple[list[tuple[Rows, int]], list[tuple[Rows, int]], list[tuple[int, int]], dict[str, list[str]]]:
     """Rows of marked cells, those of edits, sizes of edits, each with its item, and the questions of each person."""
     marked, edited, sizes = [], [], []
-    asked: dict[str, list[str]] = defaultdict(list)
-    cells = next((one for one in task.measures if one.level == "cells"), None)
+    questions: dict[str, list[str]] = defaultdict(list)
+    cells = next((measure for measure in task.measures if measure.level == "cells"), None)
     operations = task.operations_field
     asks = "question" in {field.name for field in task.fields}
     if cells is None and operations is None and not asks:
         return [], [], [], {}
-    said = Assignment.objects.filter(batch=batch, place__added=False).submitted()
+    submitted = Assignment.objects.filter(batch=batch, place__added=False).submitted()
     for some in _some(items):
         tables = {
             item.pk: item.example.table()
             for item in Item.objects.filter(pk__in=some).select_related("example__stored_table")
         }
-        rows = said.filter(item_id__in=some).order_by("item_id", "person_id")
+        rows = submitted.filter(item_id__in=some).order_by("item_id", "person_id")
         for pk, person, envelope in rows.values_list("item_id", "person_id", "annotation__response"):
             if envelope is None:
                 continue
@@ -248,8 +254,8 @@ def _responses(
                 sizes.append((len(edits), pk))
                 edited.append(((frozenset(_edited(table, edits)), table.shape[0]), pk))
             if asks and isinstance(question := getattr(response, "question", None), str):
-                asked[str(person)].append(question)
-    return marked, edited, sizes, dict(asked)
+                questions[str(person)].append(question)
+    return marked, edited, sizes, dict(questions)
 
 
 def _rows(table: Table, names: Iterable[str]) -> Iterator[int]:
@@ -273,8 +279,8 @@ def _edited(table: Table, operations: Iterable[Any]) -> Iterator[int]:
 def _places(
     rows: Iterable[tuple[frozenset[int], int]], items: Iterable[int] | None = None
 ) -> dict[str, Any] | None:
-    found = places(rows, items)
-    return asdict(found) if found.n else None
+    spread = places(rows, items)
+    return asdict(spread) if spread.n else None
 
 
 def _plain(text: str) -> str:
@@ -316,7 +322,7 @@ def forecast(counts: Sequence[int], remaining: int) -> Forecast:
     """
     import numpy as np
 
-    worked = [place for place, count in enumerate(counts) if count]
+    worked = [day for day, count in enumerate(counts) if count]
     recent = list(counts)[worked[0] if worked else len(counts) :][-RECENT:]
     number = len(recent)
     if remaining <= 0:
@@ -432,9 +438,9 @@ def spent(name: str, days: Iterable[Sequence[Any]], owed: Mapping[str, str]) -> 
 def skip_shares(sources: Iterable[Sequence[Any]]) -> list[tuple[str, Proportion]]:
     """How often people skip, by source, from `work`'s counts of several batches; the most skipped first."""
     skipped: Counter[str] = Counter()
-    taken: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for name, skips, number in sources:
         skipped[name] += skips
-        taken[name] += number
-    found = [(name, proportion(skipped[name], taken[name])) for name in taken]
-    return sorted(found, key=lambda one: (-(one[1].value or 0.0), one[0]))
+        totals[name] += number
+    shares = [(name, proportion(skipped[name], totals[name])) for name in totals]
+    return sorted(shares, key=lambda share: (-(share[1].value or 0.0), share[0]))

@@ -217,12 +217,12 @@ def from_decisions(
 
 def decided(batch: Batch, other: Batch) -> QuerySet[Item]:
     """The items of `other` that could be gold here: one accepted response, and an example that may be an item here."""
-    one = Item.objects.filter(batch=other, decision__kind=Decision.Kind.ACCEPTED).annotate(
+    accepted_items = Item.objects.filter(batch=other, decision__kind=Decision.Kind.ACCEPTED).annotate(
         accepted=Count("decision__outcomes")
     )
     here = Exists(Item.objects.filter(batch=batch, example=OuterRef("example")))
     elsewhere = Exists(lineage.items_elsewhere(batch).filter(example=OuterRef("example")))
-    return one.filter(~here, ~elsewhere, accepted=1).order_by("position")
+    return accepted_items.filter(~here, ~elsewhere, accepted=1).order_by("position")
 
 
 # -- judging ----------------------------------------------------------------------------------------
@@ -252,23 +252,25 @@ def answers(batch: Batch, person: Person | None = None) -> Iterator[Answer]:
     if person is not None:
         golds = golds.filter(item__assignments__person=person)
     by_item = {gold.item_id: gold for gold in golds}
-    given = Annotation.objects.filter(assignment__item__in=list(by_item))
+    annotations = Annotation.objects.filter(assignment__item__in=list(by_item))
     if batch.gold_feedback:
-        given = given.filter(revision=1)
+        annotations = annotations.filter(revision=1)
     else:
-        given = given.filter(assignment__state=Assignment.State.SUBMITTED, pk=F("assignment__annotation_id"))
+        annotations = annotations.filter(
+            assignment__state=Assignment.State.SUBMITTED, pk=F("assignment__annotation_id")
+        )
     if person is not None:
-        given = given.filter(assignment__person=person)
-    rows = given.order_by("assignment__item__position", "pk").values_list(
+        annotations = annotations.filter(assignment__person=person)
+    rows = annotations.order_by("assignment__item__position", "pk").values_list(
         "assignment__item_id", "assignment__person_id", "response", "made_at"
     )
     for item_id, person_id, response, made_at in rows:
         gold = by_item[item_id]
         gold.item.batch = batch
         expected = stored(task, gold.expected)
-        said = stored(task, response or {})
-        right, words = task.feedback(gold.item.plain(), said, expected)
-        yield Answer(gold, person_id, said, expected, right, tuple(words), made_at)
+        parsed = stored(task, response or {})
+        right, words = task.feedback(gold.item.plain(), parsed, expected)
+        yield Answer(gold, person_id, parsed, expected, right, tuple(words), made_at)
 
 
 def scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, int]]:
@@ -285,11 +287,11 @@ def scores(batch: Batch, person: Person | None = None) -> dict[int, tuple[int, i
     for answer in answers(batch, person):
         if answer.right is not None:
             verdicts[answer.person, answer.gold.item_id] = answer.right
-    found: dict[int, tuple[int, int]] = {}
+    totals: dict[int, tuple[int, int]] = {}
     for (key, _), is_right in verdicts.items():
-        right, judged = found.get(key, (0, 0))
-        found[key] = (right + is_right, judged + 1)
-    return found
+        right, judged = totals.get(key, (0, 0))
+        totals[key] = (right + is_right, judged + 1)
+    return totals
 
 
 def accuracy(batch: Batch, person: Person | None = None) -> dict[int, Proportion]:
@@ -363,11 +365,13 @@ def _require_untouched(batch: Batch, items: QuerySet[Item]) -> None:
 
 def _write(batch: Batch, golds: Sequence[Gold]) -> None:
     """Write gold answers of items that are locked, new ones and changed ones, in the caller's transaction."""
-    known = set(Gold.objects.filter(item__in=[gold.item_id for gold in golds]).values_list("item", flat=True))
+    existing_ids = set(
+        Gold.objects.filter(item__in=[gold.item_id for gold in golds]).values_list("item", flat=True)
+    )
     changes = ["expected", "why", "made_by", "made_at"]
     Gold.objects.bulk_create(golds, update_conflicts=True, unique_fields=["item"], update_fields=changes)
     for gold in golds:
-        before = "gold" if gold.item_id in known else ""
+        before = "gold" if gold.item_id in existing_ids else ""
         audit_log.log(gold, before, "gold", by=gold.made_by, now=gold.made_at, project=batch.project_id)
     if batch.opened_at is not None:
         # Where proposals stand beside the others they stand beside this one, too.

@@ -26,5 +26,7 @@ def unpin(*, item: Item, by: Person, now: datetime) -> bool:
 
 def pinned(project: Project, task_type: str) -> QuerySet[PinnedExample]:
     """The guideline examples of a task type, the oldest first."""
-    found = PinnedExample.objects.filter(item__batch__project=project, item__batch__task_type=task_type)
-    return found.select_related("item__batch", "item__example").order_by("pk")
+    pinned_examples = PinnedExample.objects.filter(
+        item__batch__project=project, item__batch__task_type=task_type
+    )
+    return pinned_examples.select_related("item__batch", "item__example").order_by("pk")

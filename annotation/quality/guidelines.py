@@ -35,10 +35,10 @@ def version(project_id: int, task_type: str, number: int) -> Guidelines:
 
 def ensure(*, project: Project, task: TaskType, now: datetime) -> Guidelines:
     """The newest version; where the project has none yet, version 1 is the text that comes with the kind."""
-    found = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
+    latest = Guidelines.objects.filter(project=project, task_type=task.key).order_by("-number").first()
     first = {"text": task.guidelines(), "made_at": now}
     return (
-        found
+        latest
         or Guidelines.objects.get_or_create(project=project, task_type=task.key, number=1, defaults=first)[0]
     )
 
@@ -108,9 +108,9 @@ def told(version: Guidelines | None, task: TaskType) -> Told:
 
 def told_as_html(version: Guidelines | None, task: TaskType, *, top: int) -> str:
     """What somebody reads, as HTML; where their language is lacking, it says so first."""
-    found = told(version, task)
-    html = as_html(found.text, top=top)
-    if not found.lacking:
+    guidelines_text = told(version, task)
+    html = as_html(guidelines_text.text, top=top)
+    if not guidelines_text.lacking:
         return html
     lacking = gettext("The guidelines are not available in your language. This is the original text.")
     written = settings.LANGUAGE_CODE.split("-")[0]
@@ -137,13 +137,13 @@ def as_html(text: str, *, top: int) -> str:
 # -- reading ----------------------------------------------------------------------------------------
 
 
-def require_reading(*, project: Project, asked: bool, by: Person, now: datetime) -> None:
+def require_reading(*, project: Project, required: bool, by: Person, now: datetime) -> None:
     """Whether everybody confirms the guidelines of a kind as read before their first item of it, and after a change."""
     with transaction.atomic():
-        changed = Project.objects.filter(pk=project.pk, must_read=not asked).update(must_read=asked)
+        changed = Project.objects.filter(pk=project.pk, must_read=not required).update(must_read=required)
         if changed:
-            audit_log.log(project, "", "must read" if asked else "need not read", by=by, now=now)
-    project.must_read = asked
+            audit_log.log(project, "", "must read" if required else "need not read", by=by, now=now)
+    project.must_read = required
 
 
 def confirm(*, guidelines: Guidelines, person: Person, now: datetime, language: str = "") -> Reading:
@@ -155,14 +155,14 @@ def confirm(*, guidelines: Guidelines, person: Person, now: datetime, language: 
         refuse("invalid_request", "A newer version was saved while you were reading. Read the new version.")
     try:
         with transaction.atomic():
-            found, made = Reading.objects.get_or_create(
+            reading, is_new = Reading.objects.get_or_create(
                 guidelines=guidelines, person=person, defaults={"read_at": now, "language": language}
             )
-            if made:
-                audit_log.log(found, "", "read", by=person, now=now, project=guidelines.project_id)
+            if is_new:
+                audit_log.log(reading, "", "read", by=person, now=now, project=guidelines.project_id)
     except IntegrityError:  # another tab of the same person was faster
-        found = Reading.objects.get(guidelines=guidelines, person=person)
-    return found
+        reading = Reading.objects.get(guidelines=guidelines, person=person)
+    return reading
 
 
 def last_read(project: Project, task_type: str, person: Person) -> Guidelines | None:
@@ -185,10 +185,15 @@ class Version:
 
 def versions(project: Project, task_type: str) -> list[Version]:
     """Every version, the newest first, with what was made under it; in three queries."""
-    found = Guidelines.objects.filter(project=project, task_type=task_type).select_related("made_by")
-    made = _counted(Annotation.objects.filter(guidelines__in=found).values_list("guidelines_id"))
-    read = _counted(Reading.objects.filter(guidelines__in=found).values_list("guidelines_id"))
-    return [Version(one, made.get(one.pk, 0), read.get(one.pk, 0)) for one in found.order_by("-number")]
+    guidelines = Guidelines.objects.filter(project=project, task_type=task_type).select_related("made_by")
+    annotation_counts = _counted(
+        Annotation.objects.filter(guidelines__in=guidelines).values_list("guidelines_id")
+    )
+    read = _counted(Reading.objects.filter(guidelines__in=guidelines).values_list("guidelines_id"))
+    return [
+        Version(row, annotation_counts.get(row.pk, 0), read.get(row.pk, 0))
+        for row in guidelines.order_by("-number")
+    ]
 
 
 @dataclass(frozen=True)
@@ -255,27 +260,27 @@ def changes(before: str, after: str) -> list[Line]:
     removed the new one.
     """
     old, new = before.splitlines(), after.splitlines()
-    found: list[Line] = []
-    shown = 0  # of the old lines, those that stand in `found` or were left out
+    lines: list[Line] = []
+    start = 0  # of the old lines, those that stand in `lines` or were left out
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        found += _between(old, shown, i1, began=bool(found))
-        found += _replaced(old[i1:i2], new[j1:j2])
-        shown = i2
-    if not found:
+        lines += _between(old, start, i1, began=bool(lines))
+        lines += _replaced(old[i1:i2], new[j1:j2])
+        start = i2
+    if not lines:
         return []
-    behind = old[shown : shown + CONTEXT]
-    found += [_whole(line, "same") for line in behind]
-    return [*found, Line("gap")] if shown + len(behind) < len(old) else found
+    behind = old[start : start + CONTEXT]
+    lines += [_whole(line, "same") for line in behind]
+    return [*lines, Line("gap")] if start + len(behind) < len(old) else lines
 
 
-def _between(old: Sequence[str], shown: int, until: int, *, began: bool) -> list[Line]:
+def _between(old: Sequence[str], start: int, until: int, *, began: bool) -> list[Line]:
     """What did not change since the last change: all of it where that is short, else its ends."""
     behind = CONTEXT if began else 0
-    if until - shown <= behind + CONTEXT:
-        return [_whole(line, "same") for line in old[shown:until]]
-    head = [_whole(line, "same") for line in old[shown : shown + behind]]
+    if until - start <= behind + CONTEXT:
+        return [_whole(line, "same") for line in old[start:until]]
+    head = [_whole(line, "same") for line in old[start : start + behind]]
     return [*head, Line("gap"), *(_whole(line, "same") for line in old[until - CONTEXT : until])]
 
 
@@ -285,36 +290,36 @@ def _replaced(old: Sequence[str], new: Sequence[str]) -> list[Line]:
     at = 0
     for i, line in enumerate(old):
         near = [(j, _likeness(line, new[j])) for j in range(at, len(new))]
-        best = max(near, key=lambda one: one[1], default=None)
+        best = max(near, key=lambda candidate: candidate[1], default=None)
         if best is not None and best[1] >= 0.5:
             pairs.append((i, best[0]))
             at = best[0] + 1
-    found, i, j = [], 0, 0
+    lines, i, j = [], 0, 0
     for pair in [*pairs, (len(old), len(new))]:
-        found += [_whole(line, "removed") for line in old[i : pair[0]]]
-        found += [_whole(line, "added") for line in new[j : pair[1]]]
+        lines += [_whole(line, "removed") for line in old[i : pair[0]]]
+        lines += [_whole(line, "added") for line in new[j : pair[1]]]
         if pair[0] < len(old):
-            found.append(Line("changed", tuple(_words(old[pair[0]], new[pair[1]]))))
+            lines.append(Line("changed", tuple(_words(old[pair[0]], new[pair[1]]))))
         i, j = pair[0] + 1, pair[1] + 1
-    return found
+    return lines
 
 
-def _likeness(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, _tokens(one), _tokens(other), autojunk=False).ratio()
+def _likeness(line: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, _tokens(line), _tokens(other), autojunk=False).ratio()
 
 
 def _words(old: str, new: str) -> list[Words]:
     before, after = _tokens(old), _tokens(new)
-    found = []
+    segments = []
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
-            found.append(Words("".join(before[i1:i2]), "same"))
+            segments.append(Words("".join(before[i1:i2]), "same"))
             continue
         if i1 < i2:
-            found.append(Words("".join(before[i1:i2]), "removed"))
+            segments.append(Words("".join(before[i1:i2]), "removed"))
         if j1 < j2:
-            found.append(Words("".join(after[j1:j2]), "added"))
-    return found
+            segments.append(Words("".join(after[j1:j2]), "added"))
+    return segments
 
 
 def _tokens(line: str) -> list[str]:

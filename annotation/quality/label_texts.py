@@ -23,7 +23,7 @@ def of_part(task: TaskType, part: str, figures: Data) -> Data:
     if part == "quality":
         return {
             **figures,
-            "reliability": [_with_labels(task, one["measure"], one) for one in figures["reliability"]],
+            "reliability": [_with_labels(task, entry["measure"], entry) for entry in figures["reliability"]],
         }
     return figures
 

@@ -38,19 +38,19 @@ def report(batch: Batch) -> dict[str, Any]:
     seconds: list[defaultdict[str, list[float]]] = [defaultdict(list) for _ in STEPS]
     agrees: list[defaultdict[str, list[bool | None]]] = [defaultdict(list) for _ in STEPS]
     people: list[set[str]] = [set() for _ in STEPS]
-    for one in sorted(submissions(batch, task), key=lambda row: (row.at, row.item)):
-        turns[one.person] += 1
-        step = step_of(turns[one.person])
-        people[step].add(one.person)
-        if one.seconds > 0:
-            seconds[step][one.person].append(one.seconds)
-        if (one.item, one.person) in equal:
-            agrees[step][one.person].append(equal[one.item, one.person])
+    for submission in sorted(submissions(batch, task), key=lambda row: (row.at, row.item)):
+        turns[submission.person] += 1
+        step = step_of(turns[submission.person])
+        people[step].add(submission.person)
+        if submission.seconds > 0:
+            seconds[step][submission.person].append(submission.seconds)
+        if (submission.item, submission.person) in equal:
+            agrees[step][submission.person].append(equal[submission.item, submission.person])
     return {
         "steps": [
-            _step(place, people[place], seconds[place], agrees[place])
-            for place in range(len(STEPS))
-            if people[place]
+            _step(index, people[index], seconds[index], agrees[index])
+            for index in range(len(STEPS))
+            if people[index]
         ],
         "decided": _labels(batch, measure, decided) if measure is not None else None,
     }
@@ -58,42 +58,44 @@ def report(batch: Batch) -> dict[str, Any]:
 
 def step_of(turn: int) -> int:
     """The place in `STEPS` of a person's n-th item, from 1."""
-    return max(place for place, first in enumerate(STEPS) if first <= turn)
+    return max(index for index, first in enumerate(STEPS) if first <= turn)
 
 
 def _step(
-    place: int, people: set[str], seconds: Mapping[str, list[float]], agrees: Mapping[str, list[bool | None]]
+    index: int, people: set[str], seconds: Mapping[str, list[float]], agrees: Mapping[str, list[bool | None]]
 ) -> dict[str, Any]:
     middle = median_over(list(seconds.values()))
     timed = sum(map(len, seconds.values()))
-    share = proportion_over((one.count(True), len(one) - one.count(None)) for one in agrees.values())
+    share = proportion_over(
+        (verdicts.count(True), len(verdicts) - verdicts.count(None)) for verdicts in agrees.values()
+    )
     return {
-        "from": STEPS[place],
-        "to": STEPS[place + 1] - 1 if place + 1 < len(STEPS) else None,
+        "from": STEPS[index],
+        "to": STEPS[index + 1] - 1 if index + 1 < len(STEPS) else None,
         "people": len(people),
         "seconds": {"value": middle.value, "low": middle.low, "high": middle.high, "n": timed},
         "agrees": asdict(share) if share.n else None,
-        "undecided": sum(one.count(None) for one in agrees.values()),
+        "undecided": sum(verdicts.count(None) for verdicts in agrees.values()),
     }
 
 
 def _measure(task: TaskType, batch: Batch) -> Measure | None:
     """The first measure of the batch whose values are labels."""
-    found = agreement_report.measures_of(task, batch.people_compared)
-    return next((one for one in found if one.level in ("nominal", "ordinal")), None)
+    measures = agreement_report.measures_of(task, batch.people_compared)
+    return next((measure for measure in measures if measure.level in ("nominal", "ordinal")), None)
 
 
 def _equal_to_others(batch: Batch, measure: Measure) -> dict[tuple[str, str], bool | None]:
     """Whether each response (item, person), as it enters agreement, is what most others chose; None of none and of a tie."""
-    found: dict[tuple[str, str], bool | None] = {}
-    for item, rated in groupby(agreement_report.rated(batch), key=lambda one: one.item):
-        labels = {one.annotator: measure.value(one.response) for one in rated}
+    verdicts: dict[tuple[str, str], bool | None] = {}
+    for item, rated in groupby(agreement_report.rated(batch), key=lambda row: row.item):
+        labels = {row.annotator: measure.value(row.response) for row in rated}
         votes = Counter(label for label in labels.values() if label is not None)
         for person, label in labels.items():
             first, second = [*(votes - Counter([label])).most_common(2), (None, 0), (None, 0)][:2]
             if label is not None:
-                found[item, person] = label == first[0] if first[1] > second[1] else None
-    return found
+                verdicts[item, person] = label == first[0] if first[1] > second[1] else None
+    return verdicts
 
 
 def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashable]:
@@ -104,12 +106,12 @@ def _decided(batch: Batch, task: TaskType, measure: Measure) -> dict[str, Hashab
         decision__item__is_gold=False,
         number=1,
     ).values_list("decision__item__public_id", "response")
-    found = {}
+    values = {}
     for item, response in rows.iterator(chunk_size=1_000):
         value = measure.value(agreement_report.stored(task, response))
         if value is not None:
-            found[item] = value
-    return found
+            values[item] = value
+    return values
 
 
 def _labels(batch: Batch, measure: Measure, decided: dict[str, Hashable]) -> dict[str, Any] | None:

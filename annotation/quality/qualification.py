@@ -33,17 +33,17 @@ def after_submission(assignment: Assignment, now: datetime) -> Qualification | N
 
 def settle(*, batch: Batch, person: Person, now: datetime) -> Qualification | None:
     """The person's result, made now where they have ended every item that they may have; None before."""
-    found = Qualification.objects.filter(batch=batch, person=person).first()
-    if found is not None or _unfinished(batch, person).exists():
-        return found
+    existing = Qualification.objects.filter(batch=batch, person=person).first()
+    if existing is not None or _unfinished(batch, person).exists():
+        return existing
     score = reached(batch, person)
     with transaction.atomic():
-        row, made = Qualification.objects.get_or_create(
+        row, is_new = Qualification.objects.get_or_create(
             batch=batch,
             person=person,
             defaults={"right": score.right, "judged": score.judged, "passed": score.passed, "at": now},
         )
-        if made:
+        if is_new:
             audit_log.log(row, "", "passed" if row.passed else "failed", by=person, now=now)
     return row
 
@@ -54,9 +54,9 @@ def reached(batch: Batch, person: Person) -> entry_requirements.Reached:
     return entry_requirements.Reached(right, judged, passed=enough(right, judged, batch.pass_percent))
 
 
-def enough(right: int, judged: int, asked: int) -> bool:
-    """Whether a score passes: at least `asked` percent of what was judged, and something was."""
-    return judged > 0 and 100 * right >= asked * judged
+def enough(right: int, judged: int, threshold: int) -> bool:
+    """Whether a score passes: at least `threshold` percent of what was judged, and something was."""
+    return judged > 0 and 100 * right >= threshold * judged
 
 
 def grant(*, batch: Batch, person: Person, by: Person, now: datetime) -> Qualification:
@@ -110,11 +110,16 @@ def standings(batch: Batch) -> list[Standing]:
     }
     members = Membership.objects.filter(project_id=batch.project_id).select_related("person")
     return [
-        Standing(one.person, one.pk, done.get(one.person_id, 0), rows.get(one.person_id))
-        for one in members.order_by("person__name", "pk")
-        if one.person_id in rows
-        or one.person_id in done
-        or (one.removed_at is None and "annotator" in one.roles)
+        Standing(
+            membership.person,
+            membership.pk,
+            done.get(membership.person_id, 0),
+            rows.get(membership.person_id),
+        )
+        for membership in members.order_by("person__name", "pk")
+        if membership.person_id in rows
+        or membership.person_id in done
+        or (membership.removed_at is None and "annotator" in membership.roles)
     ]
 
 

@@ -97,10 +97,10 @@ def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[i
     for batch, part in pairs:
         parts_of.setdefault(batch.pk, []).append(part)
     keys = [key_of(batch, part) for batch, part in pairs]
-    kept = {
-        one.key: one
-        for one in Snapshot.objects.filter(project=project, key__in=keys)
-        if one.data.get("form") == FORM
+    snapshots = {
+        row.key: row
+        for row in Snapshot.objects.filter(project=project, key__in=keys)
+        if row.data.get("form") == FORM
     }
     mark = _mark(project.pk)
     sizes = dict(
@@ -108,23 +108,23 @@ def wanted(pairs: Sequence[tuple[Batch, str]], *, now: datetime) -> dict[tuple[i
     )
     behind: list[tuple[Batch, str]] = []
     responses, number = 0, 0
-    for batch in sorted(batches, key=lambda one: (sizes.get(one.pk, 0), one.pk)):
+    for batch in sorted(batches, key=lambda row: (sizes.get(row.pk, 0), row.pk)):
         missing = [
             part
             for part in parts_of[batch.pk]
-            if not _fresh(kept.get(key_of(batch, part)), batch, part, mark)
+            if not _fresh(snapshots.get(key_of(batch, part)), batch, part, mark)
         ]
         responses += sizes.get(batch.pk, 0) if missing else 0
         number += len(missing)
         if responses <= AT_ONCE and number <= MOST_AT_ONCE:
             for part in missing:
-                kept[key_of(batch, part)] = _work_out(batch, part, mark, now)
+                snapshots[key_of(batch, part)] = _work_out(batch, part, mark, now)
         else:
             behind += [(batch, part) for part in missing]
-    job, failed = _queued(project, behind, kept, now) if behind else (None, {})
+    job, failed = _queued(project, behind, snapshots, now) if behind else (None, {})
     late = {key_of(batch, part) for batch, part in behind}
     return {
-        (batch.pk, part): _shown(batch, part, kept.get(key), key in late, job, failed.get(key, ""))
+        (batch.pk, part): _shown(batch, part, snapshots.get(key), key in late, job, failed.get(key, ""))
         for batch, part in pairs
         for key in (key_of(batch, part),)
     }
@@ -141,15 +141,15 @@ def key_of(batch: Batch, part: str) -> str:
 
 
 def _shown(
-    batch: Batch, part: str, kept: Snapshot | None, behind: bool, job: Job | None, failed: str
+    batch: Batch, part: str, snapshot: Snapshot | None, behind: bool, job: Job | None, failed: str
 ) -> Shown:
     at_it = job if behind and not failed else None
-    if kept is None:
+    if snapshot is None:
         return Shown(None, None, behind, at_it, failed)
-    task, figures = batch.installed_task(), kept.data["figures"]
+    task, figures = batch.installed_task(), snapshot.data["figures"]
     if task is not None:
         figures = label_texts.of_part(task, part, figures)
-    return Shown(figures, kept.made_at, behind, at_it, failed)
+    return Shown(figures, snapshot.made_at, behind, at_it, failed)
 
 
 def _mark(project: int) -> tuple[int, list[str]]:
@@ -158,13 +158,13 @@ def _mark(project: int) -> tuple[int, list[str]]:
     return last or 0, audit_log.current_writers()
 
 
-def _fresh(kept: Snapshot | None, batch: Batch, part: str, mark: tuple[int, list[str]]) -> bool:
+def _fresh(snapshot: Snapshot | None, batch: Batch, part: str, mark: tuple[int, list[str]]) -> bool:
     """Whether nothing can have changed since. Responses of a closed batch stay; what is decided of them may come later."""
-    if kept is None:
+    if snapshot is None:
         return False
-    if batch.closed_at is not None and part in OF_RESPONSES and kept.data.get("closed") == _closed(batch):
+    if batch.closed_at is not None and part in OF_RESPONSES and snapshot.data.get("closed") == _closed(batch):
         return True
-    return kept.watermark >= mark[0] and set(kept.data.get("writers", ())) <= set(mark[1])
+    return snapshot.watermark >= mark[0] and set(snapshot.data.get("writers", ())) <= set(mark[1])
 
 
 def _closed(batch: Batch) -> str:
@@ -173,7 +173,7 @@ def _closed(batch: Batch) -> str:
 
 
 def _queued(
-    project: Project, behind: Iterable[tuple[Batch, str]], kept: Mapping[str, Snapshot], now: datetime
+    project: Project, behind: Iterable[tuple[Batch, str]], snapshots: Mapping[str, Snapshot], now: datetime
 ) -> tuple[Job | None, Mapping[str, str]]:
     """The job that is at what is behind, queued now where something is due, and why parts have failed, by their keys.
 
@@ -190,18 +190,18 @@ def _queued(
     due = [
         [batch.pk, part]
         for batch, part in behind
-        if key_of(batch, part) not in failed and _due(kept.get(key_of(batch, part)), now)
+        if key_of(batch, part) not in failed and _due(snapshots.get(key_of(batch, part)), now)
     ]
     if not due:
         return None, failed
     return jobs.enqueue(project=project, kind=KIND, ids={"parts": due}, by=None, now=now), failed
 
 
-def _due(kept: Snapshot | None, now: datetime) -> bool:
-    if kept is None:
+def _due(snapshot: Snapshot | None, now: datetime) -> bool:
+    if snapshot is None:
         return True
-    pause = max(LEAST_PAUSE, timedelta(seconds=SHARE * float(kept.data["seconds"])))
-    return now >= kept.made_at + pause
+    pause = max(LEAST_PAUSE, timedelta(seconds=SHARE * float(snapshot.data["seconds"])))
+    return now >= snapshot.made_at + pause
 
 
 @jobs.kind(KIND)
@@ -229,7 +229,7 @@ def _work_out(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetim
     started, erased = time.perf_counter(), _count_erased(batch)
     figures = PARTS[part](batch)
     took = round(time.perf_counter() - started, 3)
-    kept = Snapshot(
+    snapshot = Snapshot(
         project=batch.project,
         key=key_of(batch, part),
         data={"form": FORM, "seconds": took, "figures": figures, **of_batch},
@@ -242,12 +242,12 @@ def _work_out(batch: Batch, part: str, mark: tuple[int, list[str]], now: datetim
         is_outdated = _count_erased(batch) != erased
         if not is_outdated:
             Snapshot.objects.bulk_create(
-                [kept],
+                [snapshot],
                 update_conflicts=True,
                 unique_fields=["project", "key"],
                 update_fields=["data", "watermark", "made_at"],
             )
-    return _work_out(batch, part, _mark(batch.project_id), now) if is_outdated else kept
+    return _work_out(batch, part, _mark(batch.project_id), now) if is_outdated else snapshot
 
 
 def _count_erased(batch: Batch) -> int:

@@ -25,14 +25,14 @@ def reports(batch: Batch) -> list[Report]:
     for item_id, response in outcomes.values_list("decision__item_id", "response"):
         decided.setdefault(item_id, []).append(agreement_report.stored(task, response))
     settled = set(Decision.objects.filter(item__batch=batch).values_list("item_id", flat=True))
-    said = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
+    assignments = Assignment.objects.filter(batch=batch, place__added=False, item__is_gold=False).submitted()
     rows: list[tuple[int, Answered]] = []
     for keys in agreement_report.item_pages(batch):
         page = Item.objects.filter(batch=batch, pk__range=(keys[0], keys[-1]))
         items = page.select_related("batch", "example__stored_table", "example__source").in_bulk()
         plain = {key: item.plain() for key, item in items.items()}
-        given = said.filter(item_id__gte=keys[0], item_id__lte=keys[-1])
-        for pk, item_id, person_id, response in given.values_list(
+        page_assignments = assignments.filter(item_id__gte=keys[0], item_id__lte=keys[-1])
+        for pk, item_id, person_id, response in page_assignments.values_list(
             "pk", "item_id", "person_id", "annotation__response"
         ):
             if response is None:
@@ -51,7 +51,7 @@ def reports(batch: Batch) -> list[Report]:
 
 def kept(batch: Batch) -> dict[str, Any]:
     """The reports as JSON, for a snapshot."""
-    return {"reports": [asdict(one) for one in reports(batch)]}
+    return {"reports": [asdict(report) for report in reports(batch)]}
 
 
 # -- the model in the loop --------------------------------------------------------------------------

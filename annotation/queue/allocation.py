@@ -65,10 +65,10 @@ def hand_out(
     for pk, item in places.order_by("position", "number").values_list("pk", "item_id"):
         free.setdefault(item, []).append(pk)
     loads = _loads(batch)
-    given: dict[int, list[int]] = {}
+    slots_by_person: dict[int, list[int]] = {}
     # Items with as many free places as the overlap are nearly all of them; those with fewer are split beside them.
-    for room in sorted({len(found) for found in free.values()}, reverse=True):
-        alike = [item for item, found in free.items() if len(found) == room]
+    for room in sorted({len(slot_ids) for slot_ids in free.values()}, reverse=True):
+        alike = [item for item, slot_ids in free.items() if len(slot_ids) == room]
         split = strategies.split(
             alike,
             people,
@@ -80,9 +80,9 @@ def hand_out(
         )
         for item, who in split.items():
             for pk, person in zip(free[item], who, strict=False):
-                given.setdefault(person, []).append(pk)
+                slots_by_person.setdefault(person, []).append(pk)
                 loads[person] = loads.get(person, 0) + 1
-    return sum(keep_for(batch, places, person, by=by, now=now) for person, places in given.items())
+    return sum(keep_for(batch, places, person, by=by, now=now) for person, places in slots_by_person.items())
 
 
 def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
@@ -99,7 +99,7 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
                 batch.overlap,
             ).format(overlap=batch.overlap, people=people),
         )
-    kept = hand_out(batch=batch, by=by, now=now, limited=False)
+    reserved_count = hand_out(batch=batch, by=by, now=now, limited=False)
     largest, most = max(_loads(batch).values(), default=0), batch.caps.get("items")
     if most is not None and largest > most:
         refuse(
@@ -109,7 +109,7 @@ def split_all(*, batch: Batch, by: Person | None, now: datetime) -> int:
             largest=largest,
             most=most,
         )
-    return kept
+    return reserved_count
 
 
 def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime) -> int:
@@ -126,13 +126,13 @@ def assign(*, batch: Batch, person: Person, most: int, by: Person, now: datetime
         free = Place.objects.filter(batch=batch, taken=False, reserved_for__isnull=True, item__is_gold=False)
         rows = list(free.order_by("-position", "-number").values_list("item_id", "pk"))
         first = dict(rows)  # of the places of an item the one with the lowest number
-        wanted: list[int] = []
+        slot_ids: list[int] = []
         for items in chunks(reversed(first)):
             barred = _barred(items)
-            wanted += [first[item] for item in items if person.pk not in barred.get(item, ())]
-            if len(wanted) >= most:
+            slot_ids += [first[item] for item in items if person.pk not in barred.get(item, ())]
+            if len(slot_ids) >= most:
                 break
-        return keep_for(batch, wanted[:most], person.pk, by=by, now=now)
+        return keep_for(batch, slot_ids[:most], person.pk, by=by, now=now)
 
 
 def move(
@@ -151,9 +151,9 @@ def move(
     for, is opened. What ends on a desk in a qualification stays that person's: there everybody does every item.
     """
     _require_unfinished(batch)
-    for one in to:
-        _require_annotator(batch, one)
-        if one.pk == person.pk:
+    for recipient in to:
+        _require_annotator(batch, recipient)
+        if recipient.pk == person.pk:
             refuse(
                 "invalid_request", "{name} already has this share. Choose another person.", name=person.name
             )
@@ -173,13 +173,15 @@ def move(
                     returned += 1
                     if not _theirs_alone(assignment):
                         places.add(assignment.place_id)
-        kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
+        reserved_slots = Place.objects.filter(
+            batch=batch, taken=False, reserved_for=person, item__is_gold=False
+        )
         if batch.purpose != Batch.Purpose.QUALIFICATION:
-            places |= set(kept.values_list("pk", flat=True))
+            places |= set(reserved_slots.values_list("pk", flat=True))
         rows = dict(Place.objects.filter(pk__in=places, taken=False).values_list("item_id", "pk"))
         split = strategies.split(
             list(rows),
-            [one.pk for one in to],
+            [recipient.pk for recipient in to],
             1,
             seed=batch.seed,
             barred=_barred(list(rows)),
@@ -187,11 +189,11 @@ def move(
             most=batch.caps.get("items"),
         )
         moved = opened = 0
-        given: dict[int | None, list[int]] = {}
+        slots_by_person: dict[int | None, list[int]] = {}
         for item, who in split.items():
-            given.setdefault(who[0] if who else None, []).append(rows[item])
-        for taker, found in given.items():
-            changed = keep_for(batch, found, taker, by=by, now=now)
+            slots_by_person.setdefault(who[0] if who else None, []).append(rows[item])
+        for taker, slot_ids in slots_by_person.items():
+            changed = keep_for(batch, slot_ids, taker, by=by, now=now)
             moved += changed if taker is not None else 0
             opened += changed if taker is None else 0
     return Moved(moved, opened, returned)
@@ -207,11 +209,13 @@ def release(*, project: Project, person: Person, by: Person, now: datetime) -> i
 
     Returns how many places these are. In the caller's transaction, after the person's leases ended.
     """
-    found: dict[int, list[int]] = {}
+    slots_by_batch: dict[int, list[int]] = {}
     for batch, pk in _kept_for(project, person).order_by("batch_id", "pk").values_list("batch_id", "pk"):
-        found.setdefault(batch, []).append(pk)
-    batches = Batch.objects.in_bulk(found)
-    return sum(keep_for(batches[batch], places, None, by=by, now=now) for batch, places in found.items())
+        slots_by_batch.setdefault(batch, []).append(pk)
+    batches = Batch.objects.in_bulk(slots_by_batch)
+    return sum(
+        keep_for(batches[batch], places, None, by=by, now=now) for batch, places in slots_by_batch.items()
+    )
 
 
 def _kept_for(project: Project, person: Person) -> QuerySet[Place]:
@@ -225,7 +229,7 @@ def _kept_for(project: Project, person: Person) -> QuerySet[Place]:
 
 
 def take_back(
-    *, batch: Batch, held: Sequence[Assignment], to: Person | None = None, by: Person, now: datetime
+    *, batch: Batch, leases: Sequence[Assignment], to: Person | None = None, by: Person, now: datetime
 ) -> Moved:
     """End these leases of the batch; their places are kept for `to`, or free for whoever comes next. Drafts stay.
 
@@ -240,7 +244,7 @@ def take_back(
         # By person, as tallies are locked everywhere; places after them.
         ended = [
             assignment
-            for assignment in sorted(held, key=lambda one: (one.person_id, one.pk))
+            for assignment in sorted(leases, key=lambda lease: (lease.person_id, lease.pk))
             if reservations.give_back(
                 assignment, state=State.RETURNED, reason=reservations.TAKEN_BACK, now=now, actor=by
             )
@@ -262,10 +266,12 @@ def take_back(
 
 def held(batch: Batch, people: Sequence[Person] | None = None) -> list[Assignment]:
     """What these people (None: all) have on their desks, person by person."""
-    found = Assignment.objects.filter(batch=batch, state=State.LEASED)
+    leases = Assignment.objects.filter(batch=batch, state=State.LEASED)
     if people is not None:
-        found = found.filter(person__in=list(people))
-    return list(found.select_related("batch", "place", "person", "item__example").order_by("person_id", "pk"))
+        leases = leases.filter(person__in=list(people))
+    return list(
+        leases.select_related("batch", "place", "person", "item__example").order_by("person_id", "pk")
+    )
 
 
 def kept(batches: Sequence[Batch]) -> dict[tuple[int, int], int]:
@@ -304,7 +310,7 @@ def _loads(batch: Batch) -> Counter[int]:
 
 def _barred(items: Sequence[int]) -> Mapping[int, set[int]]:
     """Who may not have which of the items: makers, whoever had it already, whoever another place is kept for."""
-    found: dict[int, set[int]] = {}
+    people_by_item: dict[int, set[int]] = {}
     for some in chunks(items):
         rows = (
             Exclusion.objects.filter(item__in=some).values_list("item_id", "person_id"),
@@ -315,8 +321,8 @@ def _barred(items: Sequence[int]) -> Mapping[int, set[int]]:
         )
         for queried in rows:
             for item, person in queried:
-                found.setdefault(item, set()).add(person)
-    return found
+                people_by_item.setdefault(item, set()).add(person)
+    return people_by_item
 
 
 def _require_annotator(batch: Batch, person: Person) -> None:

@@ -138,12 +138,12 @@ def _tell_people(nodes: Mapping[int, Node], sight: Sight) -> None:
 def _verdicts(annotations: Sequence[int]) -> tuple[tuple[str, str], ...]:
     """The newest verdict on each submission, with the model that it is about."""
     rows = Try.objects.filter(annotation__in=annotations, kind=Try.Kind.SUBMISSION).order_by("pk")
-    found = []
+    model_verdicts = []
     for row in rows:
         newest = row.verdicts.order_by("-pk").first()
         if newest is not None:
-            found.append((row.model or row.predictor, WORDS.get(newest.verdict, newest.verdict)))
-    return tuple(found)
+            model_verdicts.append((row.model or row.predictor, WORDS.get(newest.verdict, newest.verdict)))
+    return tuple(model_verdicts)
 
 
 def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Release]) -> None:
@@ -151,10 +151,10 @@ def _tell_releases(root: Node, nodes: Mapping[int, Node], releases: Sequence[Rel
     runs = list(PerturbationRun.objects.filter(event__isnull=False, sources=root.example.source_id))
     for release in releases:
         decided = Outcome.objects.filter(decision__event_id__lte=release.watermark, example__in=list(nodes))
-        held = set(decided.values_list("example_id", flat=True))
+        decided_ids = set(decided.values_list("example_id", flat=True))
         through = [run for run in runs if (run.event_id or 0) <= release.watermark]
         for key, node in nodes.items():
-            if key in held or any(lineage.makes(run, node.example) for run in through):
+            if key in decided_ids or any(lineage.makes(run, node.example) for run in through):
                 node.releases.append(release)
                 if node.outcome is not None and (why := release.waivers.get(node.outcome.public_id)):
                     node.waivers.append((release, why))

@@ -107,15 +107,15 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
     Nobody has more left than one person may do. Whoever failed the qualification that a batch asks for, or has no result
     in one that is closed, has nothing left there.
     """
-    found = dict.fromkeys(batches, 0)
+    counts = dict.fromkeys(batches, 0)
     ahead = dict.fromkeys(batches, 0)
-    held = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
+    leases = Assignment.objects.filter(person=person, batch_id__in=batches, state=State.LEASED)
     everybodys = Q(batch__strategy="everyone") | Q(batch__purpose=Batch.Purpose.QUALIFICATION)
     free = open_to(person.pk, Place.objects.filter(~everybodys, batch_id__in=batches, taken=False))
     undecided = Item.objects.filter(~is_decided(), everybodys)
     still = never_had(undecided.filter(batch_id__in=batches, is_gold=False), person.pk)
     again = returned_by(person).filter(everybodys, batch_id__in=batches)
-    desk = held.values("batch_id").annotate(n=Count("pk"))
+    desk = leases.values("batch_id").annotate(n=Count("pk"))
     for rows in (
         desk,
         free.values("batch_id").annotate(n=Count("item_id", distinct=True)),
@@ -123,37 +123,37 @@ def left_for(person: Person, batches: Sequence[int]) -> dict[int, int]:
         again.values("batch_id").annotate(n=Count("pk")),
     ):
         for row in rows:
-            found[row["batch_id"]] += row["n"]
+            counts[row["batch_id"]] += row["n"]
             if rows is not desk:
                 ahead[row["batch_id"]] += row["n"]
     for batch in _mixed(person, batches):
         turns = draws.GoldTurns(batch, person.pk)
-        found[batch.pk] += turns.ahead(batch.had or 0, ordinary=ahead[batch.pk], golds=batch.golds or 0)
+        counts[batch.pk] += turns.ahead(batch.had or 0, ordinary=ahead[batch.pk], golds=batch.golds or 0)
     mine = Tally.objects.filter(batch=OuterRef("pk"), person=person)
     results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
     out = Exists(results.filter(passed=False)) | (Q(requires__closed_at__isnull=False) & ~Exists(results))
     asking = Batch.objects.filter(pk__in=batches).filter(Q(requires__isnull=False) | ~Q(caps={}))
-    told = asking.annotate(out=out).values_list(
+    limits = asking.annotate(out=out).values_list(
         "pk", "caps", "out", Subquery(mine.values("submitted")), Subquery(mine.values("leased"))
     )
-    for pk, caps, is_out, submitted, leased in told:
+    for pk, caps, is_out, submitted, leased in limits:
         if (limit := caps.get("items")) is not None:
-            found[pk] = min(found[pk], max(limit - (submitted or 0), leased or 0))
+            counts[pk] = min(counts[pk], max(limit - (submitted or 0), leased or 0))
         if is_out:
-            found[pk] = 0
-    return found
+            counts[pk] = 0
+    return counts
 
 
 def first_with_items(person: Person, batches: Sequence[Batch], *, now: datetime) -> tuple[Batch | None, int]:
     """The first of these batches that gives the person an item now, or says how to get one, with the number of its items."""
-    left = left_for(person, [batch.pk for batch in batches])
+    item_counts = left_for(person, [batch.pk for batch in batches])
     locked = qualifications_ahead(person, batches)
     for batch in batches:
-        if not left[batch.pk] or batch.pk in locked:
+        if not item_counts[batch.pk] or batch.pk in locked:
             continue
         gate = shut(batch=batch, person=person, now=now, holding=None)
         if gate is None or gate.address:
-            return batch, left[batch.pk]
+            return batch, item_counts[batch.pk]
     return None, 0
 
 

@@ -44,16 +44,16 @@ def made_only_by(
         automatic.setdefault(example.parent_id, []).append(example)
     sources = {example.source_id for examples in automatic.values() for example in examples}
     runs = PerturbationRun.objects.filter(sources__in=sources).defer("marks").in_bulk().values()
-    made: dict[int, list[Example]] = {}
+    examples_by_decision: dict[int, list[Example]] = {}
     for key, original in originals.items():
         own = {run.pk for run in runs_of[key]}
-        made[key] = [
+        examples_by_decision[key] = [
             example
             for example in automatic.get(original, ())
             if any(lineage.makes(run, example) for run in runs_of[key])
             and not any(lineage.makes(run, example) for run in runs if run.pk not in own)
         ]
-    return made
+    return examples_by_decision
 
 
 def leave_out(run: PerturbationRun, original: Example) -> None:

@@ -83,16 +83,16 @@ class GoldTurns:
         percent = self.batch.gold_percent
         if self.are_independent:
             return min(golds, round(ordinary * percent / (100 - percent)))
-        found, number = 0, turn * percent // 100
-        while found < golds:
+        gold_count, number = 0, turn * percent // 100
+        while gold_count < golds:
             at = self._of_stretch(number)
             if at >= turn:
                 if at - turn > ordinary:
                     break
                 ordinary -= at - turn
-                found, turn = found + 1, at + 1
+                gold_count, turn = gold_count + 1, at + 1
             number += 1
-        return found
+        return gold_count
 
     def _of_stretch(self, number: int) -> int:
         """The gold turn in a stretch of turns, by the stretch's number."""

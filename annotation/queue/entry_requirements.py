@@ -159,21 +159,21 @@ def consent(batch: Batch) -> Gate:
 def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
     if reached is not None and reached.passed:
         return None
-    asked = batch.requires
-    assert asked is not None, "only a batch that requires another one asks for a qualification"  # nosec
-    if reached is None and asked.closed_at is not None:
+    qualification = batch.requires
+    assert qualification is not None, "only a batch that requires another one asks for a qualification"  # nosec
+    if reached is None and qualification.closed_at is not None:
         return Gate(
             "not_qualified",
             gettext(
                 "{name} requires the qualification “{name_2}”, which closed before you finished. A "
                 "manager can still admit you."
-            ).format(name=batch.name, name_2=asked.name),
+            ).format(name=batch.name, name_2=qualification.name),
         )
-    if reached is None and asked.opened_at is None:
+    if reached is None and qualification.opened_at is None:
         return Gate(
             "not_qualified",
             gettext("{name} requires the qualification {qualification}, which is not open yet.").format(
-                name=batch.name, qualification=asked.name
+                name=batch.name, qualification=qualification.name
             ),
         )
     if reached is None:
@@ -182,9 +182,9 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
             gettext(
                 "{name} requires the qualification “{name_2}” first. {pass_percent} % of its items "
                 "must be correct."
-            ).format(name=batch.name, name_2=asked.name, pass_percent=asked.pass_percent),
+            ).format(name=batch.name, name_2=qualification.name, pass_percent=qualification.pass_percent),
             "annotate",
-            (asked.public_id,),
+            (qualification.public_id,),
         )
     return Gate(
         "not_qualified",
@@ -193,8 +193,8 @@ def _unqualified(batch: Batch, reached: Reached | None) -> Gate | None:
             "of {judged}). A manager can still admit you."
         ).format(
             name=batch.name,
-            pass_percent=asked.pass_percent,
-            name_2=asked.name,
+            pass_percent=qualification.pass_percent,
+            name_2=qualification.name,
             percent=percent(reached),
             right=reached.right,
             judged=reached.judged,
@@ -208,7 +208,7 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
     tomorrow = gettext("Come back tomorrow.")
     new = holding is None or facts.held <= holding
     here = max(holding or 0, facts.held)
-    for limit, had, held, sentence in (
+    for limit, had, in_progress, sentence in (
         (
             caps.get("items"),
             facts.items,
@@ -232,7 +232,7 @@ def _at_the_limit(batch: Batch, facts: Facts, holding: int | None) -> Gate | Non
             ),
         ),
     ):
-        if limit is None or not new or had + held < limit:
+        if limit is None or not new or had + in_progress < limit:
             continue
         if had >= limit:
             return Gate("cap_reached", sentence.format(limit, batch.name))
@@ -276,7 +276,7 @@ def percent(reached: Reached) -> int:
 def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
     """Where the person stands with what the batch and its project ask; the rest is as if it were asked of nobody."""
     project = batch.project
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if project.consent_number or project.must_read or batch.must_practise or batch.requires_id:
         consented, read, practised, passed, right, judged = _standing.one(
             person=person.pk,
@@ -287,14 +287,14 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
             requires=batch.requires_id or 0,
         )
         if project.consent_number:
-            found["consented"] = consented
+            values["consented"] = consented
         if project.must_read:
-            found["read"] = read
+            values["read"] = read
         if batch.must_practise:
             # Nobody can be sent to a practice set that the kind does not bring.
-            found["practised"] = practised or not practice.exercises(batch.task(), batch.variant)
+            values["practised"] = practised or not practice.exercises(batch.task(), batch.variant)
         if batch.requires_id:
-            found["reached"] = None if passed is None else Reached(right, judged, passed)
+            values["reached"] = None if passed is None else Reached(right, judged, passed)
     if batch.caps or project.caps:
         day = day_begun(project, now)
         names = (
@@ -302,10 +302,10 @@ def facts(*, batch: Batch, person: Person, now: datetime) -> Facts:
             *("held", "project_held"),
         )
         row = _worked.one(person=person.pk, project=project.pk, batch=batch.pk, day=day) or (0,) * len(names)
-        found |= {
+        values |= {
             name: value / 3600 if "hours" in name else value for name, value in zip(names, row, strict=True)
         }
-    return Facts(**found)
+    return Facts(**values)
 
 
 def day_begun(project: Project, now: datetime) -> datetime:
@@ -326,7 +326,7 @@ def asked_of(batch: Batch, task: TaskType) -> Mapping[str, bool]:
 
 def qualifications_ahead(person: Person, batches: Sequence[Batch]) -> dict[int, str]:
     """By batch (id), the name of the qualification that comes first for the person: no statement where none is asked."""
-    asking = [one.pk for one in batches if one.requires_id is not None]
+    asking = [batch.pk for batch in batches if batch.requires_id is not None]
     if not asking:
         return {}
     results = Qualification.objects.filter(batch=OuterRef("requires"), person=person)
@@ -399,8 +399,8 @@ def _today() -> Q:
 
 def _before() -> QuerySet[Annotation]:
     """What the person had said of the item before today, newest first."""
-    said = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=False)
-    return said.filter(made_at__lt=moment("day")).order_by("-revision")
+    responses = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=False)
+    return responses.filter(made_at__lt=moment("day")).order_by("-revision")
 
 
 def _seconds(when: Q) -> Coalesce:

@@ -88,15 +88,17 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
     """Why the item is or is not served to the person, as the queue is now. Wants `item.batch.project`."""
     batch = item.batch
     in_progress = Assignment.objects.filter(batch=batch, person=person, state=State.LEASED).order_by("pk")
-    held = list(in_progress.values_list("item_id", flat=True))
+    held_ids = list(in_progress.values_list("item_id", flat=True))
     facts = (
         entry_requirements.facts(batch=batch, person=person, now=now)
         if entry_requirements.asks(batch)
         else entry_requirements.Facts()
     )
-    reasons = list(_of_batch(batch, person, facts, is_held=item.pk in held))
-    if item.pk in held:
-        return Explanation(False, reasons) if reasons else _served("in_progress", ahead=held.index(item.pk))
+    reasons = list(_of_batch(batch, person, facts, is_held=item.pk in held_ids))
+    if item.pk in held_ids:
+        return (
+            Explanation(False, reasons) if reasons else _served("in_progress", ahead=held_ids.index(item.pk))
+        )
     if reasons := reasons + [_reason(code) for code in _of_item(item, person)]:
         return Explanation(False, reasons)
     walk, is_whole = upcoming(batch, person)
@@ -108,7 +110,7 @@ def explain(item: Item, person: Person, *, now: datetime) -> Explanation:
     for gate in entry_requirements.closed(batch, later, holding=None):
         message = gettext("After {number} more items: “{message}”").format(number=ahead, message=gate.message)
         return Explanation(False, [Reason("limit_ahead", message)])
-    return _served(*_when(item, person, held), ahead=len(held) + ahead, is_exact=item.pk in walk)
+    return _served(*_when(item, person, held_ids), ahead=len(held_ids) + ahead, is_exact=item.pk in walk)
 
 
 def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
@@ -122,15 +124,15 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
     begin = draws.start_of(batch, person.pk) if is_shuffled else tally.cursor
     slots = _free(person, Place.objects.filter(batch=batch, taken=False), begin)
     is_cut, expired = len(slots) == MOST_SLOTS, availability.expired(batch)
-    left, again = dict[int, None](), list[int]()
+    remaining, again = dict[int, None](), list[int]()
     if everybodys := availability.is_for_everybody(batch):
-        left = dict.fromkeys(_keys(availability.items_left(batch, person)))
+        remaining = dict.fromkeys(_keys(availability.items_left(batch, person)))
         returned = availability.returned_by(person).filter(batch=batch).order_by("ended_at", "pk")
         again = list(returned.values_list("item_id", flat=True))
     golds = _keys(availability.never_had(Item.objects.filter(batch=batch, is_gold=True), person.pk))
     walk: list[int] = []
     while len(walk) < MOST_AHEAD and (not is_cut or len(slots) >= WINDOW):
-        has_ordinary = bool(left if everybodys else slots)
+        has_ordinary = bool(remaining if everybodys else slots)
         if batch.gold_percent and golds and turn in turns and (has_ordinary or not turns.are_independent):
             item = draws.order_of_gold(batch, person.pk, turn, golds)[0]
             golds.remove(item)
@@ -139,8 +141,8 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
             orders = draws.order_of_slots(batch, person.pk, turn, lambda position: window)  # noqa: B023
             _, position, item = next(orders) if is_shuffled else slots[0]
             begin = begin if is_shuffled else position
-        elif left:
-            item = next(iter(left))
+        elif remaining:
+            item = next(iter(remaining))
         elif again:
             walk.append(again.pop(0))  # a turn already
             continue
@@ -150,7 +152,7 @@ def upcoming(batch: Batch, person: Person) -> tuple[list[int], bool]:
         else:
             return walk, True
         slots = [slot for slot in slots if slot[2] != item]
-        left.pop(item, None)
+        remaining.pop(item, None)
         walk.append(item)
         turn += 1
     return walk, False
@@ -220,9 +222,9 @@ def _of_item(item: Item, person: Person) -> Iterator[str]:
         yield "reserved" if free.exists() else "decided" if is_decided else "slots_taken"
 
 
-def _when(item: Item, person: Person, held: list[int]) -> Iterator[str]:
+def _when(item: Item, person: Person, held_ids: list[int]) -> Iterator[str]:
     """Codes of what says when the person gets the item."""
-    if len(held) >= MOST_HELD:
+    if len(held_ids) >= MOST_HELD:
         yield "most_held"
     if item.is_gold:
         yield "gold_turn"

@@ -81,12 +81,12 @@ def _new_id(parent: Example, label: str) -> str:
     # Two batches that decide on one example take turns.
     Example.objects.select_for_update(no_key=True).filter(pk=parent.pk).values_list("pk").first()
     stem = f"{parent.external_id[: LONGEST_EXAMPLE_ID - len(label) - ROOM_FOR_NUMBER]}~{label}-"
-    known, last = Example.objects.filter(source_id=parent.source_id), 0
+    siblings, last = Example.objects.filter(source_id=parent.source_id), 0
     # Looked for by whole ids, for which there is an index; a source may hold a million.
     while True:
         numbers = {f"{stem}{number}": number for number in range(last + 1, last + 1 + NUMBERS_AT_ONCE)}
-        taken = known.filter(external_id__in=list(numbers)).values_list("external_id", flat=True)
-        highest = max((numbers[name] for name in taken), default=0)
+        taken_ids = siblings.filter(external_id__in=list(numbers)).values_list("external_id", flat=True)
+        highest = max((numbers[name] for name in taken_ids), default=0)
         if not highest:
             return f"{stem}{last + 1}"
         last = highest
@@ -116,8 +116,8 @@ def goes_on(when: Mapping[str, Sequence[Any]], data: Mapping[str, Any]) -> bool:
     {"label": ["extraction"]} takes what was decided to be an extraction question; {} takes everything.
     """
     return all(
-        any(one in values for one in (said if isinstance(said, list | tuple) else [said]))
-        for values, said in ((values, data.get(name)) for name, values in when.items())
+        any(entry in values for entry in (value if isinstance(value, list | tuple) else [value]))
+        for values, value in ((values, data.get(name)) for name, values in when.items())
     )
 
 
@@ -129,13 +129,15 @@ def catch_up(batch: Batch) -> int:
 
 
 def _feed(batch: Batch, decision: Decision) -> int:
-    item, made = decision.item, 0
+    item, created_count = decision.item, 0
     for outcome in decision.outcomes.order_by("number"):
         if not goes_on(batch.feeds_when, outcome.response["data"]):
             continue
         inputs = {"base": item.example.public_id, "outcome": outcome.public_id}
-        made += make_items(batch=batch, examples=[outcome.example_id or item.example_id], inputs=inputs)
-    return made
+        created_count += make_items(
+            batch=batch, examples=[outcome.example_id or item.example_id], inputs=inputs
+        )
+    return created_count
 
 
 @bulk_rows.seldom_collected()
@@ -169,16 +171,18 @@ def new_items(
 ) -> Iterator[NewItem]:
     """The items that `make_items` makes, which nobody has written yet."""
     task, here = batch.task(), Item.objects.filter(batch=batch)
-    known = frozenset(items_elsewhere(batch).values_list("example_id", flat=True))
-    examples = [key for key in starting_points(task, examples) if key not in known]
+    excluded_examples = frozenset(items_elsewhere(batch).values_list("example_id", flat=True))
+    examples = [key for key in starting_points(task, examples) if key not in excluded_examples]
     last = here.aggregate(last=Max("position"))["last"] or 0
     if last:
-        there: set[int] = set()
+        present_examples: set[int] = set()
         for some in chunks(examples):
-            there.update(here.filter(example__in=some).values_list("example_id", flat=True))
-        examples = [key for key in examples if key not in there]
-    wanted = _wanted(batch, task, examples, size) if isinstance(task, Preparing) else map(_Wanted, examples)
-    return _new_items(task, itertools.islice(wanted, size), inputs or {}, first=last + 1)
+            present_examples.update(here.filter(example__in=some).values_list("example_id", flat=True))
+        examples = [key for key in examples if key not in present_examples]
+    candidates = (
+        _wanted(batch, task, examples, size) if isinstance(task, Preparing) else map(_Wanted, examples)
+    )
+    return _new_items(task, itertools.islice(candidates, size), inputs or {}, first=last + 1)
 
 
 def items_elsewhere(batch: Batch) -> QuerySet[Item]:
@@ -206,8 +210,8 @@ def leave_out(*, batch: Batch, required: Batch) -> int:
     if not number:
         return 0
     begun = Exists(Assignment.objects.filter(item=OuterRef("pk")))
-    shown = Exists(Proposal.objects.filter(item=OuterRef("pk")))
-    if twice.filter(begun | shown).exists() or not batch.items.exclude(pk__in=twice).exists():
+    has_proposals = Exists(Proposal.objects.filter(item=OuterRef("pk")))
+    if twice.filter(begun | has_proposals).exists() or not batch.items.exclude(pk__in=twice).exists():
         refuse(
             "invalid_request",
             ngettext(
@@ -237,10 +241,10 @@ def starting_point_of(task: TaskType, examples: Sequence[int]) -> dict[int, int]
         return {key: key for key in examples}
     newest: dict[int | None, int] = {}
     for some in chunks(examples):
-        made = Example.objects.filter(
+        derived = Example.objects.filter(
             parent__in=some, parent__parent__isnull=True, perturbation__in=task.starts_from
         ).exclude(outcome__decision__item__batch__set_aside_at__isnull=False)
-        newest.update(made.order_by("pk").values_list("parent_id", "pk"))
+        newest.update(derived.order_by("pk").values_list("parent_id", "pk"))
     return {key: newest.get(key, key) for key in examples}
 
 
@@ -254,26 +258,28 @@ class _Wanted:
 
 
 def _new_items(
-    task: TaskType, wanted: Iterable[_Wanted], inputs: Mapping[str, str], first: int
+    task: TaskType, candidates: Iterable[_Wanted], inputs: Mapping[str, str], first: int
 ) -> Iterator[NewItem]:
-    for some in in_lists(enumerate(wanted, first), AT_ONCE):
-        away = _kept_away(task, [one for _, one in some])
-        for position, one in some:
-            frozen = {**inputs, **one.prepared.inputs}
-            yield NewItem(one.example, position, frozen, away.get(one.example, ()))
+    for some in in_lists(enumerate(candidates, first), AT_ONCE):
+        away = _kept_away(task, [candidate for _, candidate in some])
+        for position, candidate in some:
+            frozen = {**inputs, **candidate.prepared.inputs}
+            yield NewItem(candidate.example, position, frozen, away.get(candidate.example, ()))
 
 
-def _kept_away(task: TaskType, wanted: Sequence[_Wanted]) -> dict[int, set[int]]:
+def _kept_away(task: TaskType, candidates: Sequence[_Wanted]) -> dict[int, set[int]]:
     """By example, the people (ids) who made it or what its item shows, or on whose decisions the kind looks."""
-    examples = Example.objects.filter(among("pk", [one.example for one in wanted]))
+    examples = Example.objects.filter(among("pk", [candidate.example for candidate in candidates]))
     if not task.looks_into:
         examples = examples.filter(parent__isnull=False)  # an original was made by nobody here
     away = {example.pk: makers(example) | deciders(example, task.looks_into) for example in examples}
-    shown = Example.objects.filter(among("pk", {key for one in wanted for key in one.beside}))
-    made_by = {example.pk: makers(example) for example in shown}
-    for one in wanted:
-        for key in one.beside:
-            away.setdefault(one.example, set()).update(made_by[key])
+    shown_examples = Example.objects.filter(
+        among("pk", {key for candidate in candidates for key in candidate.beside})
+    )
+    made_by = {example.pk: makers(example) for example in shown_examples}
+    for candidate in candidates:
+        for key in candidate.beside:
+            away.setdefault(candidate.example, set()).update(made_by[key])
     return away
 
 
@@ -285,13 +291,13 @@ def _wanted(batch: Batch, task: Preparing, examples: Sequence[int], size: int | 
     together = task.together(looked, batch.settings)
     places, priorities = list(range(len(looked))), looked.priorities
     if together is not looked:
-        priorities = array("d", [one.priority if one is not None else 0.0 for one in together])
+        priorities = array("d", [entry.priority if entry is not None else 0.0 for entry in together])
     if any(priorities):
-        places.sort(key=lambda place: -priorities[place])
-    for place in places:
-        if (prepared := together[place]) is not None:
-            beside = looked.beside(place, prepared.uses) if prepared.uses else ()
-            yield _Wanted(looked.examples[place], prepared, beside)
+        places.sort(key=lambda index: -priorities[index])
+    for index in places:
+        if (prepared := together[index]) is not None:
+            beside = looked.beside(index, prepared.uses) if prepared.uses else ()
+            yield _Wanted(looked.examples[index], prepared, beside)
 
 
 class _Looked(Sequence[Prepared]):
@@ -303,11 +309,11 @@ class _Looked(Sequence[Prepared]):
         self._order: Sequence[int] = ()
         self._lines = Lines()
 
-    def add(self, place: int, example: Example, prepared: Prepared, alternatives: Sequence[Example]) -> None:
+    def add(self, index: int, example: Example, prepared: Prepared, alternatives: Sequence[Example]) -> None:
         """One more, at whatever place among all of them; `put_in_order` comes after the last one."""
-        beside = [(one.external_id, one.pk) for one in alternatives]
+        beside = [(alternative.external_id, alternative.pk) for alternative in alternatives]
         self._lines.append((pack_all(prepared.inputs), prepared.priority, prepared.uses, beside))
-        self._places.append(place)
+        self._places.append(index)
         self.examples.append(example.pk)
         self.priorities.append(prepared.priority)
 
@@ -319,13 +325,13 @@ class _Looked(Sequence[Prepared]):
     def __len__(self) -> int:
         return len(self._lines)
 
-    def __getitem__(self, place: Any) -> Any:
-        inputs, priority, uses, _ = self._lines[self._order[place]]
+    def __getitem__(self, index: Any) -> Any:
+        inputs, priority, uses, _ = self._lines[self._order[index]]
         return Prepared(inputs, priority, tuple(uses))
 
-    def beside(self, place: int, uses: Sequence[str]) -> list[int]:
+    def beside(self, index: int, uses: Sequence[str]) -> list[int]:
         """The keys of those alternatives that have these ids."""
-        return [key for name, key in self._lines[self._order[place]][3] if name in uses]
+        return [key for name, key in self._lines[self._order[index]][3] if name in uses]
 
 
 def has_suitable(project: Project, task: Preparing, examples: Sequence[int]) -> bool:
@@ -339,23 +345,23 @@ def _looked_at(
     """What the kind prepares for each of the examples that make an item of it, until there are `enough` (None: all)."""
     # Where all are looked at, table by table, so that each table is read once. Else in their order, to the last one wanted.
     order = _by_table(examples) if enough is None or enough >= len(examples) else range(len(examples))
-    lent = resources.at_hand(project, task.needs)
+    context = resources.at_hand(project, task.needs)
     imported: dict[tuple[str, str], list[Example]] | None = None
     looked = _Looked()
     for some in chunks(order):
         if len(looked) == enough:
             break
-        page = Example.objects.filter(among("pk", [examples[place] for place in some]))
+        page = Example.objects.filter(among("pk", [examples[index] for index in some]))
         rows = {example.pk: example for example in page}
         if imported is None and any(example.parent_id is not None for example in rows.values()):
             imported = _imported(project.pk)
-        known = _known([_line(example) for example in rows.values()])
+        project_facts = _known([_line(example) for example in rows.values()])
         stored = StoredTable.objects.in_bulk({example.stored_table_id for example in rows.values()})
         table: tuple[int, tableqa.Table] | None = None
-        for place in some:
+        for index in some:
             if len(looked) == enough:
                 break
-            example = rows[examples[place]]
+            example = rows[examples[index]]
             example.stored_table = stored[example.stored_table_id]
             if example.operations:
                 plain = example.example()
@@ -363,10 +369,10 @@ def _looked_at(
                 if table is None or table[0] != example.stored_table_id:
                     table = (example.stored_table_id, example.stored_table.table())
                 plain = example.example(table[1])
-            around, alternatives = surroundings(example, imported or {}, known, lent)
+            around, alternatives = surroundings(example, imported or {}, project_facts, context)
             prepared = task.prepare(plain, dataclasses.replace(around, secret=secret))
             if prepared is not None:
-                looked.add(place, example, prepared, alternatives)
+                looked.add(index, example, prepared, alternatives)
     looked.put_in_order()
     return looked
 
@@ -375,21 +381,23 @@ def _by_table(examples: Sequence[int]) -> list[int]:
     """The places of the examples, those over one table beside each other."""
     tables = array("q")
     for some in chunks(examples):
-        found = dict(Example.objects.filter(among("pk", some)).values_list("pk", "stored_table_id"))
-        tables.extend(found[key] for key in some)
+        table_by_example = dict(
+            Example.objects.filter(among("pk", some)).values_list("pk", "stored_table_id")
+        )
+        tables.extend(table_by_example[key] for key in some)
     return sorted(range(len(examples)), key=tables.__getitem__)
 
 
 def _imported(project: int) -> dict[tuple[str, str], list[Example]]:
     """Examples that were read from a source and say in their meta what they were made of and how, by these two."""
-    found: dict[tuple[str, str], list[Example]] = {}
+    examples_by_origin: dict[tuple[str, str], list[Example]] = {}
     rows = Example.objects.originals().filter(
         source__project_id=project, more__meta__has_keys=["original", "perturbation"]
     )
     for row in rows.usable().select_related("stored_table").order_by("pk"):
         meta = row.more["meta"]
-        found.setdefault((str(meta["original"]), str(meta["perturbation"])), []).append(row)
-    return found
+        examples_by_origin.setdefault((str(meta["original"]), str(meta["perturbation"])), []).append(row)
+    return examples_by_origin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -413,7 +421,7 @@ def _known(lines: Sequence[list[Example]]) -> Known:
     """In two queries, however many examples there are."""
     decided: dict[int, list[tuple[int, str, dict[str, Any]]]] = {}
     accepted = Outcome.objects.filter(
-        among("decision__item__example", {one.pk for line in lines for one in line}),
+        among("decision__item__example", {ancestor.pk for line in lines for ancestor in line}),
         decision__item__batch__set_aside_at__isnull=True,
     )
     for key, example, kind, response in accepted.values_list(
@@ -429,40 +437,41 @@ def _known(lines: Sequence[list[Example]]) -> Known:
 def surroundings(
     example: Example,
     imported: Mapping[tuple[str, str], Sequence[Example]],
-    known: Known,
-    lent: Context,
+    project_facts: Known,
+    context: Context,
 ) -> tuple[Surroundings, list[Example]]:
     """What the project knows of an example, with what is lent to the kind, and the rows of its alternatives.
 
     `imported` are examples made elsewhere of what an original of the project has as its id, by that id and the kind of
     perturbation: alternatives, too.
     """
-    line = known.lines[example.pk]
+    line = project_facts.lines[example.pk]
     alternatives: list[Example] = []
     if example.parent_id is not None:
         others = Example.objects.filter(
             parent_id=example.parent_id, perturbation=example.perturbation
         ).exclude(pk=example.pk)
         alternatives = list(others.select_related("stored_table").order_by("pk"))
-        here = {one.external_id for one in (*line, *alternatives)}
+        here = {entry.external_id for entry in (*line, *alternatives)}
         of_parent = imported.get((line[1].external_id, example.perturbation), ())
-        alternatives += [one for one in of_parent if one.external_id not in here]
+        alternatives += [entry for entry in of_parent if entry.external_id not in here]
     decided: dict[str, tuple[dict[str, Any], ...]] = {}
     for _, kind, data in sorted(
-        (one for each in line for one in known.decided.get(each.pk, ())), key=lambda one: one[0]
+        (entry for each in line for entry in project_facts.decided.get(each.pk, ())),
+        key=lambda entry: entry[0],
     ):
         decided[kind] = (*decided.get(kind, ()), data)
     answers: dict[str, tuple[dict[str, Any], ...]] = {}
-    for row in known.answers.get(line[-1].pk, ()):
+    for row in project_facts.answers.get(line[-1].pk, ()):
         answers[row.purpose] = (*answers.get(row.purpose, ()), {"model": row.model, **row.data})
     around = Surroundings(
         original=line[-1].example() if len(line) > 1 else None,
         perturbation=example.perturbation,
-        alternatives=tuple(one.example() for one in alternatives),
-        makers={one.external_id: made for one in (example, *alternatives) if (made := _made_by(one))},
+        alternatives=tuple(entry.example() for entry in alternatives),
+        makers={entry.external_id: maker for entry in (example, *alternatives) if (maker := _made_by(entry))},
         decided=decided,
         model_answers=answers,
-        lent=lent,
+        lent=context,
     )
     return around, alternatives
 
@@ -480,42 +489,42 @@ def _made_by(example: Example) -> str:
 
 def _origin(outcome: Outcome) -> str:
     """Whose an accepted response is: "person", "machine" or "machine, edited"; a person's where one of several made it."""
-    said = set(Provenance.objects.filter(annotation__outcomes=outcome).values_list("origin", flat=True))
-    if not said or Provenance.Origin.HUMAN in said:
+    origins = set(Provenance.objects.filter(annotation__outcomes=outcome).values_list("origin", flat=True))
+    if not origins or Provenance.Origin.HUMAN in origins:
         return "person"
-    return "machine, edited" if Provenance.Origin.EDITED in said else "machine"
+    return "machine, edited" if Provenance.Origin.EDITED in origins else "machine"
 
 
 def makers(example: Example) -> set[int]:
     """The people (ids) whose annotations made this example or any example it comes from."""
-    found: set[int] = set()
+    person_ids: set[int] = set()
     current: Example | None = example
     while current is not None and current.parent_id is not None:
         outcome = Outcome.objects.filter(example=current).select_related("decision__event").first()
         if outcome is not None:
-            found |= _behind(outcome)
+            person_ids |= _behind(outcome)
         current = current.parent
-    return found
+    return person_ids
 
 
 def _behind(outcome: Outcome) -> set[int]:
     """The people (ids) whose work an outcome is: who made its annotations, who decided, and whose responses an
     adjudicator's own one rests on."""
-    found = set(outcome.annotations.values_list("assignment__person_id", flat=True))
+    person_ids = set(outcome.annotations.values_list("assignment__person_id", flat=True))
     if outcome.decision.made_by_id is not None:
-        found.add(outcome.decision.made_by_id)
+        person_ids.add(outcome.decision.made_by_id)
     if ids := (outcome.decision.event.detail or {}).get("based_on"):
         rests = Annotation.objects.filter(public_id__in=ids)
-        found.update(rests.values_list("assignment__person_id", flat=True))
-    return found
+        person_ids.update(rests.values_list("assignment__person_id", flat=True))
+    return person_ids
 
 
 def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
     """The people (ids) on whose work rests what was decided, in batches of these kinds, of the example or of what it was
     made from."""
-    found: set[int] = set()
+    person_ids: set[int] = set()
     if not kinds:
-        return found
+        return person_ids
     line: list[Example] = [example]
     while line[-1].parent is not None:
         line.append(line[-1].parent)
@@ -523,8 +532,8 @@ def deciders(example: Example, kinds: Sequence[str]) -> set[int]:
         decision__item__example__in=line, decision__item__batch__task_type__in=kinds
     )
     for outcome in decided.select_related("decision__event"):
-        found |= _behind(outcome)
-    return found
+        person_ids |= _behind(outcome)
+    return person_ids
 
 
 def marks(run: PerturbationRun, original: Example) -> list[tuple[str, str]]:

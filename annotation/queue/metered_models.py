@@ -71,10 +71,10 @@ def begin(
     most = model.reply_tokens(within=within)
     if not most:
         return Payment(meter)
-    asked = [request for request in requests if request is not None]
+    questions = [request for request in requests if request is not None]
     # All tries of the predictor but one may be lost, and so may the answer of a predictor that is asked again.
-    prompt = (TRIES + 1) * sum(_prompt_tokens(request) for request in asked)
-    return Payment(meter, meter.reserve(prompt, (most + USUAL_COMPLETION) * len(asked)))
+    prompt = (TRIES + 1) * sum(_prompt_tokens(request) for request in questions)
+    return Payment(meter, meter.reserve(prompt, (most + USUAL_COMPLETION) * len(questions)))
 
 
 def is_language_model(name: str) -> bool:

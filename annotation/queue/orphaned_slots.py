@@ -31,12 +31,12 @@ def fit(batch: Batch, *, now: datetime, items: Iterable[int] | None = None) -> i
     `items` (ids) are looked at, else those that somebody skipped or had to give up, and all once somebody has left.
     """
     people = {person.pk for person in annotators(batch.project)}
-    wanted = undecided(batch).filter(places_count__gt=F("submitted_count"))
-    pks = sorted(items) if items is not None else _perhaps_too_many(batch, wanted)
+    incomplete_items = undecided(batch).filter(places_count__gt=F("submitted_count"))
+    pks = sorted(items) if items is not None else _perhaps_too_many(batch, incomplete_items)
     gone = 0
     for some in chunks(pks):
         with transaction.atomic():
-            locked = wanted.select_for_update(no_key=True).filter(pk__in=some).order_by("pk")
+            locked = incomplete_items.select_for_update(no_key=True).filter(pk__in=some).order_by("pk")
             gone += _fit(batch, list(locked.values_list("pk", flat=True)), people, now)
     return gone
 
@@ -50,21 +50,21 @@ def without_anybody(batch: Batch) -> list[int]:
     people = {person.pk for person in annotators(batch.project)}
     if not people:
         return []
-    left = _somebody_left(batch)
+    has_departures = _somebody_left(batch)
     lacking = undecided(batch).filter(places_count__gt=F("submitted_count"), due_at__isnull=True)
     gone = Assignment.objects.filter(GONE, batch=batch).values("item")
     added = Place.objects.filter(batch=batch, added=True, taken=False).values("item")
     where = Q(pk__in=gone) | Q(pk__in=added)
-    lacking = lacking.filter(where | Q(submitted_count__gt=0)) if left else lacking.filter(where)
-    held = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
+    lacking = lacking.filter(where | Q(submitted_count__gt=0)) if has_departures else lacking.filter(where)
+    leases = Assignment.objects.filter(item_id=OuterRef("pk"), state=State.LEASED)
     # Nobody is left only where this one is not, either: of everybody's items theirs are the fewest.
-    one = _busiest_last(batch, people)
-    theirs = Q(pk__in=_had(batch).filter(person=one).values("item")) | Q(
-        pk__in=Exclusion.objects.filter(item__batch=batch, person=one).values("item")
+    busiest_person = _busiest_last(batch, people)
+    theirs = Q(pk__in=_had(batch).filter(person=busiest_person).values("item")) | Q(
+        pk__in=Exclusion.objects.filter(item__batch=batch, person=busiest_person).values("item")
     )
-    found = list(lacking.filter(theirs, ~Exists(held)).order_by("pk").values_list("pk", flat=True))
+    candidate_ids = list(lacking.filter(theirs, ~Exists(leases)).order_by("pk").values_list("pk", flat=True))
     open_ends = []
-    for some in chunks(found):
+    for some in chunks(candidate_ids):
         barred = _out(some)
         open_ends += [pk for pk in some if not people - barred.get(pk, set())]
     return open_ends
@@ -83,8 +83,7 @@ def close_item(item: Item) -> list[dict[str, Any]]:
     """
     free = list(Place.objects.select_for_update().filter(item=item, taken=False).order_by("-number"))
     closed = [
-        {"number": place.number, "added": place.added, "reserved_for": place.reserved_for_id}
-        for place in free
+        {"number": slot.number, "added": slot.added, "reserved_for": slot.reserved_for_id} for slot in free
     ]
     _drop(item.batch_id, {item.pk: free})
     if free and not Assignment.objects.filter(item=item).exists():
@@ -95,21 +94,21 @@ def close_item(item: Item) -> list[dict[str, Any]]:
 
 def open_item(item: Item, closed: Sequence[Mapping[str, Any]]) -> None:
     """Give the places back that `close_item` took away. The caller holds the item's lock."""
-    there = dict(Place.objects.filter(item=item).values_list("number", "pk"))
+    existing_slots = dict(Place.objects.filter(item=item).values_list("number", "pk"))
     new = []
-    for place in closed:
-        if place["number"] in there:
-            kept_for = place["reserved_for"]
-            Place.objects.filter(pk=there[place["number"]], taken=False).update(reserved_for=kept_for)
+    for slot in closed:
+        if slot["number"] in existing_slots:
+            kept_for = slot["reserved_for"]
+            Place.objects.filter(pk=existing_slots[slot["number"]], taken=False).update(reserved_for=kept_for)
             continue
         new.append(
             Place(
                 batch_id=item.batch_id,
                 item=item,
-                number=place["number"],
-                added=place["added"],
+                number=slot["number"],
+                added=slot["added"],
                 position=item.position,
-                reserved_for_id=place["reserved_for"],
+                reserved_for_id=slot["reserved_for"],
             )
         )
     Place.objects.bulk_create(new)
@@ -122,8 +121,8 @@ def drop_added(item_id: int) -> None:
     The caller holds the item's lock.
     """
     free = Place.objects.select_for_update().filter(item=item_id, added=True, taken=False).order_by("pk")
-    if found := list(free):
-        _drop(found[0].batch_id, {item_id: found})
+    if added_slots := list(free):
+        _drop(added_slots[0].batch_id, {item_id: added_slots})
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -137,21 +136,21 @@ def _fit(batch: Batch, items: Sequence[int], people: Collection[int], now: datet
         had.setdefault(item, set()).add(person)
     free: dict[int, list[Place]] = {}
     locked = Place.objects.select_for_update().filter(item__in=items, taken=False)
-    for place in locked.order_by("pk"):
-        free.setdefault(place.item_id, []).append(place)
+    for slot in locked.order_by("pk"):
+        free.setdefault(slot.item_id, []).append(slot)
     going = {}
     for item, places in free.items():
         expected = set(people) - had.get(item, set())
-        kept = {place.reserved_for_id for place in places if place.reserved_for_id in expected}
-        room = len(expected) - len(kept)
+        reserved_people = {slot.reserved_for_id for slot in places if slot.reserved_for_id in expected}
+        room = len(expected) - len(reserved_people)
         # What is kept for somebody who does not come goes first, then the last ones.
         order = sorted(
-            (place for place in places if place.reserved_for_id not in kept),
-            key=lambda place: (place.reserved_for_id is not None, -place.number),
+            (slot for slot in places if slot.reserved_for_id not in reserved_people),
+            key=lambda slot: (slot.reserved_for_id is not None, -slot.number),
         )
-        open_ones = [place for place in reversed(order) if place.reserved_for_id is None]
-        stay = {place.pk for place in open_ones[:room]}
-        if less := [place for place in order if place.pk not in stay]:
+        open_ones = [slot for slot in reversed(order) if slot.reserved_for_id is None]
+        stay = {slot.pk for slot in open_ones[:room]}
+        if less := [slot for slot in order if slot.pk not in stay]:
             going[item] = less
     gone = _drop(batch.pk, going)
     complete = Item.objects.filter(pk__in=items, due_at__isnull=True, submitted_count__gte=F("places_count"))
@@ -159,23 +158,25 @@ def _fit(batch: Batch, items: Sequence[int], people: Collection[int], now: datet
     return gone
 
 
-def _perhaps_too_many(batch: Batch, wanted: QuerySet[Item]) -> list[int]:
+def _perhaps_too_many(batch: Batch, incomplete_items: QuerySet[Item]) -> list[int]:
     if not _somebody_left(batch):
-        wanted = wanted.filter(pk__in=Assignment.objects.filter(GONE, batch=batch).values("item"))
-    return list(wanted.order_by("pk").values_list("pk", flat=True))
+        incomplete_items = incomplete_items.filter(
+            pk__in=Assignment.objects.filter(GONE, batch=batch).values("item")
+        )
+    return list(incomplete_items.order_by("pk").values_list("pk", flat=True))
 
 
 def _drop(batch: int, going: Mapping[int, Sequence[Place]]) -> int:
     """Delete these free places, by item; of an item that would have none left the first stays, kept for who had it."""
-    keys = [place.pk for places in going.values() for place in places]
+    keys = [slot.pk for places in going.values() for slot in places]
     rest: dict[int, int] = {}
-    left = Place.objects.filter(item__in=going).exclude(pk__in=keys).order_by("-number")
-    rest.update(left.values_list("item_id", "pk"))
+    remaining = Place.objects.filter(item__in=going).exclude(pk__in=keys).order_by("-number")
+    rest.update(remaining.values_list("item_id", "pk"))
     gone = 0
     for item, places in going.items():
         last = list(places)
         if item not in rest:
-            first = min(last, key=lambda place: place.number)
+            first = min(last, key=lambda slot: slot.number)
             last.remove(first)
             rest[item] = first.pk
             had = (
@@ -186,7 +187,7 @@ def _drop(batch: int, going: Mapping[int, Sequence[Place]]) -> int:
         if last:
             # Skips and returns point at the place they gave back: any other of the item says the same.
             Assignment.objects.filter(place__in=last).update(place=rest[item])
-            Place.objects.filter(pk__in=[place.pk for place in last]).delete()
+            Place.objects.filter(pk__in=[slot.pk for slot in last]).delete()
             Item.objects.filter(pk=item).update(places_count=F("places_count") - len(last))
             gone += len(last)
     Batch.objects.filter(pk=batch).update(places_count=F("places_count") - gone)
@@ -205,14 +206,14 @@ def _had(batch: Batch) -> QuerySet[Assignment]:
 
 def _out(items: Sequence[int]) -> dict[int, set[int]]:
     """Who answered, skipped or had to give up which of the items, or may not have it."""
-    found: dict[int, set[int]] = {}
+    people_by_item: dict[int, set[int]] = {}
     for rows in (
         Assignment.objects.filter(Q(state=State.SUBMITTED) | GONE, item__in=items),
         Exclusion.objects.filter(item__in=items),
     ):
         for item, person in rows.values_list("item_id", "person_id"):
-            found.setdefault(item, set()).add(person)
-    return found
+            people_by_item.setdefault(item, set()).add(person)
+    return people_by_item
 
 
 def _busiest_last(batch: Batch, people: Collection[int]) -> int:

@@ -49,14 +49,14 @@ class Crew:
         if self.at_once == 1:
             yield from map(work, items)
             return
-        left, pending = iter(items), deque[Future[Result]]()
+        remaining, pending = iter(items), deque[Future[Result]]()
         problem: BaseException | None = None
         with ThreadPoolExecutor(self.at_once) as threads:
             try:
                 while True:
                     try:
                         if problem is None:
-                            self._begin(work, left, pending, threads)
+                            self._begin(work, remaining, pending, threads)
                         if not pending:
                             break
                         self._serve_until(pending[0])
@@ -79,13 +79,13 @@ class Crew:
     def _begin(
         self,
         work: Callable[[Item], Result],
-        left: Iterator[Item],
+        remaining: Iterator[Item],
         pending: deque[Future[Result]],
         threads: ThreadPoolExecutor,
     ) -> None:
         while sum(not future.done() for future in pending) < self.at_once and len(pending) < 4 * self.at_once:
             try:
-                item = next(left)
+                item = next(remaining)
             except StopIteration:
                 return
             future = threads.submit(work, item)

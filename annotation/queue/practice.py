@@ -49,7 +49,7 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
     """
     properties: Mapping[str, Any] = task.settings_schema.get("properties", {})
     defaults = {name: spec["default"] for name, spec in properties.items() if "default" in spec}
-    found = []
+    practice_set = []
     for entry in task.practice(variant):
         item = Item(
             Example.from_dict(entry["example"]),
@@ -57,8 +57,8 @@ def exercises(task: TaskType, variant: str = "") -> list[Exercise]:
             {**defaults, **entry.get("settings", {})},
             entry.get("inputs", {}),
         )
-        found.append(Exercise(item, task.parse(entry["expected"], item), entry["why"]))
-    return found
+        practice_set.append(Exercise(item, task.parse(entry["expected"], item), entry["why"]))
+    return practice_set
 
 
 def judge(task: TaskType, exercise: Exercise, envelope: object, project: Project) -> Feedback:
@@ -113,14 +113,14 @@ def keep(
     if _NOT_YET in goes or not asked(project, task, variant):
         return None
     right, wrong = goes.count(_LETTERS[True]), goes.count(_LETTERS[False])
-    done, made = PracticeDone.objects.get_or_create(
+    done, is_new = PracticeDone.objects.get_or_create(
         project=project,
         person=person,
         task_type=task.key,
         variant=variant,
         defaults={"right": right, "judged": right + wrong, "done_at": now},
     )
-    if made:
+    if is_new:
         audit_log.log(done, "", "done", by=person, now=now)
     return done
 

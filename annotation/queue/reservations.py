@@ -177,11 +177,11 @@ def next_assignment(
             _let_go(batch, person, now)
         refuse(gate.code, gate.message, more={"page": gate.address})
     with transaction.atomic():
-        found = take_next(batch=batch, person=person, holding=holding, now=now)
-    if found is None and take_back_expired(batch=batch, now=now):
+        assignment = take_next(batch=batch, person=person, holding=holding, now=now)
+    if assignment is None and take_back_expired(batch=batch, now=now):
         with transaction.atomic():
-            found = take_next(batch=batch, person=person, holding=holding, now=now)
-    return found
+            assignment = take_next(batch=batch, person=person, holding=holding, now=now)
+    return assignment
 
 
 def take_next(
@@ -192,20 +192,20 @@ def take_next(
     Leases are not taken back from others. `tally` is the person's row where the caller has changed, and thereby locked, it.
     """
     tally = tally or lock_tally(batch.pk, person.pk)
-    held = _held(batch=batch.pk, person=person.pk) if tally.leased else []
-    if (again := _not_held(held, holding)) is not None:
+    held_assignments = _held(batch=batch.pk, person=person.pk) if tally.leased else []
+    if (again := _not_held(held_assignments, holding)) is not None:
         return again
-    if len(held) >= MOST_HELD:
+    if len(held_assignments) >= MOST_HELD:
         return None
-    place, everybodys = _take_in_turn(batch, person, tally), is_for_everybody(batch)
-    if place is not None and everybodys and not place.made:
+    slot, everybodys = _take_in_turn(batch, person, tally), is_for_everybody(batch)
+    if slot is not None and everybodys and not slot.made:
         # Theirs alone from now on, as a place that is made for somebody is: nobody else can do the item in their place.
-        Place.objects.filter(pk=place.pk).update(reserved_for=person)
-    if place is None and everybodys:
-        place = _take_made(batch, person)
-        if place is None:
+        Place.objects.filter(pk=slot.pk).update(reserved_for=person)
+    if slot is None and everybodys:
+        slot = _take_made(batch, person)
+        if slot is None:
             return _given_back_before(batch, person, now)
-    return None if place is None else _lease(place, person=person, batch=batch, tally=tally, now=now)
+    return None if slot is None else _lease(slot, person=person, batch=batch, tally=tally, now=now)
 
 
 def _let_go(batch: Batch, person: Person, now: datetime) -> None:
@@ -216,9 +216,11 @@ def _let_go(batch: Batch, person: Person, now: datetime) -> None:
     with transaction.atomic():
         if lock_tally(batch.pk, person.pk).submitted < limit:
             return
-        kept = Place.objects.filter(batch=batch, taken=False, reserved_for=person, item__is_gold=False)
+        reserved_slots = Place.objects.filter(
+            batch=batch, taken=False, reserved_for=person, item__is_gold=False
+        )
         # Locked at once: a manager may be giving them to somebody else.
-        locked = kept.select_for_update(no_key=True, of=("self",)).order_by("pk")
+        locked = reserved_slots.select_for_update(no_key=True, of=("self",)).order_by("pk")
         keep_for(batch, list(locked.values_list("pk", flat=True)), None, by=person, now=now)
 
 
@@ -230,9 +232,9 @@ def _on_the_desk(batch: Batch, person: Person, holding: Sequence[str], now: date
     return again
 
 
-def _not_held(held: Sequence[Assignment], holding: Sequence[str]) -> Assignment | None:
+def _not_held(held_assignments: Sequence[Assignment], holding: Sequence[str]) -> Assignment | None:
     """The first of them that the page does not have yet; its lease starts anew."""
-    for assignment in held:
+    for assignment in held_assignments:
         if assignment.public_id not in holding:
             renew(assignment)
             return assignment
@@ -283,7 +285,7 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
     with transaction.atomic():
         lock_item(assignment.item_id)
         lock_tally(assignment.batch_id, assignment.person_id)
-        place = (
+        slot = (
             Place.objects.select_for_update(of=("self",), no_key=True)
             .filter(is_open_to(assignment.person_id), item_id=assignment.item_id, taken=False)
             .order_by(F("reserved_for").asc(nulls_last=True), "number")
@@ -291,9 +293,9 @@ def take_again(assignment: Assignment, *, now: datetime) -> None:
         )
         gone = assignment.item.is_gold and used_up([assignment])
         moved = assignment.reason in BY_A_MANAGER and assignment.batch.purpose != Batch.Purpose.QUALIFICATION
-        if place is None or moved or gone:
+        if slot is None or moved or gone:
             refuse("place_taken", why_gone(assignment.reason))
-        _take_back_up(assignment, place.pk, now)
+        _take_back_up(assignment, slot.pk, now)
 
 
 def used_up(golds: Sequence[Assignment]) -> set[int]:
@@ -302,7 +304,7 @@ def used_up(golds: Sequence[Assignment]) -> set[int]:
     A gold item's place is one person's alone. It could be had again for ever, and that would tell: an ordinary item would
     be with somebody else by then. Where everybody gets every item, ordinary places are somebody's alone, too.
     """
-    batches = {one.batch_id for one in golds if not is_for_everybody(one.batch)}
+    batches = {assignment.batch_id for assignment in golds if not is_for_everybody(assignment.batch)}
     if not batches:
         return set()
     free = Place.objects.filter(batch__in=batches, taken=False, item__is_gold=False)
@@ -356,12 +358,12 @@ def give_back(
         )
         if not changed:
             return False
-        place = Place.objects.filter(pk=assignment.place_id)
+        slot = Place.objects.filter(pk=assignment.place_id)
         skipped = state == State.SKIPPED and is_for_everybody(assignment.batch)
         if (skipped or assignment.batch.strategy == "split") and not assignment.item.is_gold:
-            place.update(taken=False, reserved_for=None)  # somebody else may do it now
+            slot.update(taken=False, reserved_for=None)  # somebody else may do it now
         else:
-            place.update(taken=False)
+            slot.update(taken=False)
         # What they look at next they look at from now on, unless it was somebody else who ended this.
         add_to_tally(
             assignment,
@@ -449,42 +451,43 @@ def take_back_expired(*, batch: Batch, now: datetime, limit: int = 50) -> int:
             .select_related("batch")
             .order_by("leased_until", "pk")[:limit]
         )
-        taken = [
+        results = [
             give_back(assignment, state=State.RETURNED, reason=EXPIRED, now=now, actor=None)
             for assignment in list(theirs)
         ]
-    return sum(taken)
+    return sum(results)
 
 
 def take_back_all(*, batch: Batch, reason: str, now: datetime, actor: Person | None) -> int:
     """End every lease of the batch; drafts stay with their people. Returns how many."""
-    held = (
+    leases = (
         Assignment.objects.filter(batch=batch, state=State.LEASED)
         .select_related("batch")
         .order_by("person_id")
     )
     return sum(
-        give_back(one, state=State.RETURNED, reason=reason, now=now, actor=actor) for one in list(held)
+        give_back(assignment, state=State.RETURNED, reason=reason, now=now, actor=actor)
+        for assignment in list(leases)
     )
 
 
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _lease(place: Taken, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
+def _lease(slot: Taken, *, person: Person, batch: Batch, tally: Tally, now: datetime) -> Assignment:
     """The place is the person's. The assignment comes with all that `assignments.payload` shows of it (`is_whole`)."""
     public_id = new_public_id()
     (assignment,) = together(
         _add.step(
             public_id=public_id,
             batch_id=batch.pk,
-            item_id=place.item_id,
-            place_id=place.pk,
+            item_id=slot.item_id,
+            place_id=slot.pk,
             person_id=person.pk,
             leased_at=now,
             seen_at=now,
         ),
-        _took.step(tally=tally.pk, position=tally.cursor if place.made else place.position),
+        _took.step(tally=tally.pk, position=tally.cursor if slot.made else slot.position),
         audit_log.recording(
             project_id=batch.project_id,
             actor=person,
@@ -508,8 +511,8 @@ def is_whole(assignment: Assignment) -> bool:
 
 def _take(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     """A free place in the order of the batch: behind what the person had, else one that somebody gave back."""
-    place = _take_free(batch, person, tally.cursor)
-    return _take_free(batch, person, 0) if place is None and tally.cursor else place
+    slot = _take_free(batch, person, tally.cursor)
+    return _take_free(batch, person, 0) if slot is None and tally.cursor else slot
 
 
 def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
@@ -522,8 +525,8 @@ def _take_in_turn(batch: Batch, person: Person, tally: Tally) -> Taken | None:
     # Where turns are independent, gold that came after the last ordinary item would be known as gold.
     if had in turns and (not turns.are_independent or _has_ordinary(batch, person)):
         for (item,) in draws.order_of_gold(batch, person.pk, had, golds):
-            if place := _make_place(item, batch, person):
-                return place
+            if slot := _make_place(item, batch, person):
+                return slot
     return take(batch, person, tally)
 
 
@@ -540,18 +543,18 @@ def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignmen
     """
     returned = returned_by(person).filter(batch=batch)
     for assignment in returned.select_related("batch", "person").order_by("ended_at", "pk")[:1]:
-        place = assignment.place_id
+        slot_id = assignment.place_id
         if batch.purpose == Batch.Purpose.QUALIFICATION:
             free = Place.objects.filter(is_open_to(person.pk), item=assignment.item_id, taken=False)
             theirs = free.select_for_update(skip_locked=True, of=("self",), no_key=True).order_by(
                 F("reserved_for").asc(nulls_last=True), "number"
             )
-            found = theirs.first() or _make_place(assignment.item_id, batch, person)
-            if found is None:
+            free_slot = theirs.first() or _make_place(assignment.item_id, batch, person)
+            if free_slot is None:
                 return None
-            place = found.pk
-            Place.objects.filter(pk=place).update(reserved_for=person)
-        _take_back_up(assignment, place, now)
+            slot_id = free_slot.pk
+            Place.objects.filter(pk=slot_id).update(reserved_for=person)
+        _take_back_up(assignment, slot_id, now)
         hand_out_again(assignment, now=now)
         return assignment
     return None
@@ -559,8 +562,8 @@ def _given_back_before(batch: Batch, person: Person, now: datetime) -> Assignmen
 
 def _take_made(batch: Batch, person: Person) -> Taken | None:
     """A place of their own on the next item that the person never had, nobody has decided, and has no room left."""
-    left = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
-    return next((taken for pk in list(left) if (taken := _make_place(pk, batch, person))), None)
+    item_ids = items_left(batch, person).order_by("position").values_list("pk", flat=True)[:WINDOW]
+    return next((slot for pk in list(item_ids) if (slot := _make_place(pk, batch, person))), None)
 
 
 def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
@@ -569,7 +572,7 @@ def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
     The item comes after the tally here, out of order: so nobody waits for it.
     """
     for (position,) in _one_more_place(item=item):
-        place = _add_place.only(
+        slot_id = _add_place.only(
             item=item,
             item_id=item,
             batch_id=batch.pk,
@@ -578,7 +581,7 @@ def _make_place(item: int, batch: Batch, person: Person) -> Taken | None:
             reserved_for_id=person.pk,
         )
         _count_place(batch=batch.pk)
-        return Taken(place, item, position, made=True)
+        return Taken(slot_id, item, position, made=True)
     return None
 
 

@@ -56,16 +56,17 @@ INDEXES = {
 
 def context(project: Project, needs: Sequence[str]) -> Context:
     """The members that a kind names in `needs`, for one project. What is still being made is named in `preparing`."""
-    lent: dict[str, Any] = {}
-    if wanted := [name for name in INDEXES if name in needs]:
+    resources: dict[str, Any] = {}
+    if index_names := [name for name in INDEXES if name in needs]:
         state = state_of(project)
-        lent = {name: _index(project, name, state) for name in wanted}
+        resources = {name: _index(project, name, state) for name in index_names}
     if "thesaurus" in needs:
-        lent["thesaurus"] = thesaurus()
+        resources["thesaurus"] = thesaurus()
     if "table" in needs:
-        lent["table"] = lambda sha: table(project, sha)
+        resources["table"] = lambda sha: table(project, sha)
     return Context(
-        **lent, preparing=tuple(name for name, index in lent.items() if isinstance(index, Preparing))
+        **resources,
+        preparing=tuple(name for name, index in resources.items() if isinstance(index, Preparing)),
     )
 
 

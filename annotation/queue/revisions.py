@@ -96,7 +96,7 @@ def appending(
     conditions that the response leaves unmet; `unsure`: its author is not sure.
     """
     batch, actor = assignment.batch, by or assignment.person
-    held = {
+    values = {
         "public_id": new_public_id(),
         "assignment_id": assignment.pk,
         "response": response,
@@ -121,12 +121,12 @@ def appending(
     )
     places = {"assignment": assignment.pk, "project": batch.project_id, "type": batch.task_type}
     places |= {"handed": assignment.leased_at, "person": assignment.person_id}
-    return held, [event, _add.step(**held, **places)]
+    return values, [event, _add.step(**values, **places)]
 
 
-def made(held: Mapping[str, Any], key: int, revision: int) -> Annotation:
+def made(values: Mapping[str, Any], key: int, revision: int) -> Annotation:
     """The revision that was written, with what the database gave it."""
-    return _add.made(held, key, revision)
+    return _add.made(values, key, revision)
 
 
 def append(
@@ -139,8 +139,8 @@ def append(
     by: Person | None = None,
 ) -> Annotation:
     """`appending`, done."""
-    held, steps = appending(assignment, response=response, before=before, after=after, now=now, by=by)
-    return made(held, *together(*steps))
+    values, steps = appending(assignment, response=response, before=before, after=after, now=now, by=by)
+    return made(values, *together(*steps))
 
 
 def is_way_back(event: Event) -> bool:
@@ -154,13 +154,13 @@ def reinstate_all(batch: Batch, *, now: datetime) -> int:
     For a batch that closes: a revision with the same response, under the same guidelines, follows. In a transaction.
     """
     withdrawn = Annotation.objects.filter(assignment=OuterRef("pk"), response__isnull=True)
-    held = Assignment.objects.filter(Exists(withdrawn), batch=batch, state=State.LEASED)
+    leases = Assignment.objects.filter(Exists(withdrawn), batch=batch, state=State.LEASED)
     number = 0
-    for pk, item in held.order_by("item_id", "pk").values_list("pk", "item_id"):
+    for pk, item in leases.order_by("item_id", "pk").values_list("pk", "item_id"):
         reservations.lock_item(item)
-        assignment = held.select_related("batch", "person").filter(pk=pk).first()
-        given = Annotation.objects.filter(assignment=pk, response__isnull=False).select_related("event")
-        last = given.order_by("-revision").first()
+        assignment = leases.select_related("batch", "person").filter(pk=pk).first()
+        responses = Annotation.objects.filter(assignment=pk, response__isnull=False).select_related("event")
+        last = responses.order_by("-revision").first()
         if assignment is None or last is None:
             continue
         reinstate(assignment, last, reason="batch closed", by=None, now=now)

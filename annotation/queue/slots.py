@@ -158,12 +158,12 @@ def _add_some(batch: Batch, items: Sequence[NewItem]) -> list[int]:
 
 def add_place(item: Item) -> Place:
     """Room for one more person, marked as added. The caller holds the item's lock."""
-    place = Place.objects.create(
+    slot = Place.objects.create(
         batch_id=item.batch_id, item=item, number=_next_number(item), added=True, position=item.position
     )
     Item.objects.filter(pk=item.pk).update(places_count=F("places_count") + 1, due_at=None)
     Batch.objects.filter(pk=item.batch_id).update(places_count=F("places_count") + 1)
-    return place
+    return slot
 
 
 def _next_number(item: Item) -> int:
@@ -180,8 +180,8 @@ def _widen(batch: Batch, items: Sequence[int], overlap: int) -> None:
     rows = Item.objects.filter(pk__in=items).annotate(planned=planned, last=Max("places__number"))
     new: list[Place] = []
     wider: dict[int, list[int]] = {}
-    for pk, position, last, found in rows.values_list("pk", "position", "last", "planned"):
-        more = max(0, overlap - found)
+    for pk, position, last, planned_count in rows.values_list("pk", "position", "last", "planned"):
+        more = max(0, overlap - planned_count)
         new += [
             Place(batch=batch, item_id=pk, number=(last or 0) + number, position=position)
             for number in range(1, more + 1)
@@ -198,23 +198,23 @@ def _narrow(batch: Batch, items: Sequence[int], overlap: int, now: datetime) -> 
     places: dict[int, list[Place]] = {}
     # Locked, so that nobody takes one that goes; whoever is taking one now is waited for.
     locked = Place.objects.select_for_update().filter(item__in=items)
-    for place in locked.order_by("pk"):
-        places.setdefault(place.item_id, []).append(place)
+    for slot in locked.order_by("pk"):
+        places.setdefault(slot.item_id, []).append(slot)
     used = set(Assignment.objects.filter(item__in=items).values_list("place_id", flat=True))
     gone: list[int] = []
     narrower: dict[int, list[int]] = {}
-    for item, found in places.items():
-        planned = [place for place in found if not place.added]
-        free = [place for place in planned if not place.taken]
+    for item, item_slots in places.items():
+        planned = [slot for slot in item_slots if not slot.added]
+        free = [slot for slot in planned if not slot.taken]
         # Last those that are kept for somebody.
-        free.sort(key=lambda place: (place.reserved_for_id is not None, -place.number))
-        going = {place.pk for place in free[: max(0, len(planned) - overlap)]}
+        free.sort(key=lambda slot: (slot.reserved_for_id is not None, -slot.number))
+        going = {slot.pk for slot in free[: max(0, len(planned) - overlap)]}
         if not going:
             continue
         if going & used:
             # Skips and returns point at the place they gave back: any other of the item says the same.
-            left = next(place for place in found if place.pk not in going)
-            Assignment.objects.filter(place__in=going).update(place=left)
+            remaining_slot = next(slot for slot in item_slots if slot.pk not in going)
+            Assignment.objects.filter(place__in=going).update(place=remaining_slot)
         gone += going
         narrower.setdefault(len(going), []).append(item)
     for some in chunks(gone):

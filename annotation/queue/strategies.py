@@ -47,12 +47,12 @@ def shares(counts: Mapping[T, int], size: int) -> dict[T, int]:
     total = sum(counts.values())
     if size >= total:
         return dict(counts)
-    given = {key: count * size // total for key, count in counts.items()}
+    sizes = {key: count * size // total for key, count in counts.items()}
     remainder = {key: count * size % total for key, count in counts.items()}
-    left = size - sum(given.values())
-    for key in sorted(counts, key=lambda key: -remainder[key])[:left]:
-        given[key] += 1
-    return given
+    remaining = size - sum(sizes.values())
+    for key in sorted(counts, key=lambda key: -remainder[key])[:remaining]:
+        sizes[key] += 1
+    return sizes
 
 
 def stratified(strata: Mapping[T, Sequence[P]], size: int | None, seed: int) -> list[P]:
@@ -62,13 +62,13 @@ def stratified(strata: Mapping[T, Sequence[P]], size: int | None, seed: int) -> 
     share that all have reached, or behind it.
     """
     rng = random.Random(f"stratified:{seed}")
-    counts = {key: len(found) for key, found in strata.items()}
-    wanted = shares(counts, sum(counts.values()) if size is None else size)
+    counts = {key: len(members) for key, members in strata.items()}
+    sizes = shares(counts, sum(counts.values()) if size is None else size)
     drawn = []
-    for key, found in strata.items():
-        chosen = rng.sample(list(found), wanted[key])
-        drawn += [((at + rng.random()) / len(chosen), one) for at, one in enumerate(chosen)]
-    return [one for _, one in sorted(drawn, key=lambda entry: entry[0])]
+    for key, members in strata.items():
+        chosen = rng.sample(list(members), sizes[key])
+        drawn += [((at + rng.random()) / len(chosen), item) for at, item in enumerate(chosen)]
+    return [item for _, item in sorted(drawn, key=lambda entry: entry[0])]
 
 
 # -- who gets what ----------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def split(
     rng.shuffle(order)
     rank = {person: at for at, person in enumerate(order)}
     load = {person: (loads or {}).get(person, 0) for person in order}
-    held: dict[P, dict[T, None]] = {person: {} for person in order}
+    items_by_person: dict[P, dict[T, None]] = {person: {} for person in order}
     # Items that few may have are given out first: the others can then make up for it.
     waiting = sorted(items, key=lambda item: -len(bars.get(item, ())))
     for item in waiting:
@@ -109,29 +109,33 @@ def split(
         ]
         # Drawn among the equally loaded, so that the same people do not meet on every item.
         for person in sorted(may, key=lambda person: (load[person], rng.random()))[:overlap]:
-            held[person][item] = None
+            items_by_person[person][item] = None
             load[person] += 1
-    _level(held, load, bars)
-    found: dict[T, list[P]] = {item: [] for item in items}
-    for person in sorted(held, key=rank.__getitem__):
-        for item in held[person]:
-            found[item].append(person)
-    for given in found.values():
-        rng.shuffle(given)
-    return {item: tuple(given) for item, given in found.items()}
+    _level(items_by_person, load, bars)
+    people_by_item: dict[T, list[P]] = {item: [] for item in items}
+    for person in sorted(items_by_person, key=rank.__getitem__):
+        for item in items_by_person[person]:
+            people_by_item[item].append(person)
+    for assignees in people_by_item.values():
+        rng.shuffle(assignees)
+    return {item: tuple(assignees) for item, assignees in people_by_item.items()}
 
 
-def _level(held: Mapping[P, dict[T, None]], load: dict[P, int], bars: Mapping[T, Collection[P]]) -> None:
+def _level(
+    items_by_person: Mapping[P, dict[T, None]], load: dict[P, int], bars: Mapping[T, Collection[P]]
+) -> None:
     """Pass items on, from person to person, for as long as that brings two loads together that differ by two or more.
 
     Where no such chain is left the loads are as even as they can be (the cost-reducing paths of Harvey, Ladner, Lovász
     and Tamir 2006, "Semi-matchings for bipartite graphs and load balancing").
     """
-    while chain := next(filter(None, (_chain(held, load, bars, person) for person in _heaviest(load))), None):
+    while chain := next(
+        filter(None, (_chain(items_by_person, load, bars, person) for person in _heaviest(load))), None
+    ):
         first, last = chain[0][0], chain[-1][1]
         for giver, taker, item in reversed(chain):
-            del held[giver][item]
-            held[taker][item] = None
+            del items_by_person[giver][item]
+            items_by_person[taker][item] = None
         load[first] -= 1
         load[last] += 1
 
@@ -142,18 +146,25 @@ def _heaviest(load: Mapping[P, int]) -> Iterable[P]:
 
 
 def _chain(
-    held: Mapping[P, Mapping[T, None]], load: Mapping[P, int], bars: Mapping[T, Collection[P]], start: P
+    items_by_person: Mapping[P, Mapping[T, None]],
+    load: Mapping[P, int],
+    bars: Mapping[T, Collection[P]],
+    start: P,
 ) -> list[tuple[P, P, T]]:
     """The shortest way to pass one item each from `start` to somebody who has two fewer; empty where there is none."""
     came: dict[P, tuple[P, T]] = {}
     waiting = deque([start])
     while waiting:
         giver = waiting.popleft()
-        for taker in held:
+        for taker in items_by_person:
             if taker == start or taker in came:
                 continue
             item = next(
-                (one for one in held[giver] if one not in held[taker] and taker not in bars.get(one, ())),
+                (
+                    candidate
+                    for candidate in items_by_person[giver]
+                    if candidate not in items_by_person[taker] and taker not in bars.get(candidate, ())
+                ),
                 None,
             )
             if item is None:

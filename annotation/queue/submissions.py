@@ -52,8 +52,8 @@ def fingerprint(response: Mapping[str, Any]) -> int:
     """What a response says, whatever table it was said of, as a number below 2 to the power of 53: equal for equal
     responses, and for no others but by a chance of 1 in 10 to the power of 15 for each two.
     """
-    said = canonical({name: value for name, value in response.items() if name != "base"})
-    return int.from_bytes(hashlib.blake2b(said.encode(), digest_size=8).digest()) >> 11
+    canonical_text = canonical({name: value for name, value in response.items() if name != "base"})
+    return int.from_bytes(hashlib.blake2b(canonical_text.encode(), digest_size=8).digest()) >> 11
 
 
 def finishing(

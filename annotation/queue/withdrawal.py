@@ -47,12 +47,14 @@ def decided(assignments: Iterable[int], *, now: datetime) -> set[int]:
     gold = mixed_in & (
         Q(settled__gte=F("batch__overlap")) | Exists(Decision.objects.filter(item_id=OuterRef("neighbour")))
     )
-    found = Assignment.objects.filter(pk__in=list(assignments), state=State.SUBMITTED).annotate(
+    matches = Assignment.objects.filter(pk__in=list(assignments), state=State.SUBMITTED).annotate(
         settled=settled, neighbour=neighbour
     )
     result = Qualification.objects.filter(batch=OuterRef("batch"), person=OuterRef("person"))
-    found = found.filter(gold | Exists(Decision.objects.filter(item_id=OuterRef("item_id"))) | Exists(result))
-    return set(found.values_list("pk", flat=True))
+    matches = matches.filter(
+        gold | Exists(Decision.objects.filter(item_id=OuterRef("item_id"))) | Exists(result)
+    )
+    return set(matches.values_list("pk", flat=True))
 
 
 def withdrawable(assignments: Iterable[Assignment], *, now: datetime) -> set[int]:
@@ -61,6 +63,8 @@ def withdrawable(assignments: Iterable[Assignment], *, now: datetime) -> set[int
     Wants `batch`. What a release took in meanwhile (`ReleaseQuerySet.holding`) is refused by the undo itself.
     """
     open_ones = {
-        one.pk for one in assignments if one.state == State.SUBMITTED and one.batch.closed_at is None
+        assignment.pk
+        for assignment in assignments
+        if assignment.state == State.SUBMITTED and assignment.batch.closed_at is None
     }
     return open_ones - decided(open_ones, now=now) if open_ones else set()

@@ -42,7 +42,10 @@ class Account:
 
     def __add__(self, other: Account) -> Account:
         return Account(
-            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Account)}
+            **{
+                field.name: getattr(self, field.name) + getattr(other, field.name)
+                for field in fields(Account)
+            }
         )
 
 
@@ -66,13 +69,15 @@ def accounts(batches: Sequence[Batch]) -> dict[tuple[int, int], Account]:
     people |= set(Membership.objects.filter(project__in=projects).values_list("person_id", flat=True))
     rows = Assignment.objects.filter(person__in=people, batch__in=batches).order_by()
     counted = rows.values_list("person_id", "batch_id", "state").annotate(n=Count("pk"))
-    found: dict[tuple[int, int], Account] = {}
+    accounts_by_key: dict[tuple[int, int], Account] = {}
     for person, batch, state, number in counted:
-        known = {NAMES[state]: number} if state in NAMES else {}
-        found[batch, person] = found.get((batch, person), Account()) + Account(assigned=number, **known)
+        state_count = {NAMES[state]: number} if state in NAMES else {}
+        accounts_by_key[batch, person] = accounts_by_key.get((batch, person), Account()) + Account(
+            assigned=number, **state_count
+        )
     for key, number in allocation.kept(batches).items():
-        found[key] = found.get(key, Account()) + Account(kept=number)
-    return found
+        accounts_by_key[key] = accounts_by_key.get(key, Account()) + Account(kept=number)
+    return accounts_by_key
 
 
 NAMES = {
@@ -86,29 +91,29 @@ NAMES = {
 
 def lines(project: Project, batches: Sequence[Batch]) -> list[Line]:
     """Every account of these batches of a project, batch by batch, people by name. Six queries."""
-    found = accounts(batches)
-    people = Person.objects.in_bulk({person for _, person in found})
+    accounts_by_key = accounts(batches)
+    people = Person.objects.in_bulk({person for _, person in accounts_by_key})
     pseudonyms = dict(Membership.objects.filter(project=project).values_list("person_id", "pseudonym"))
     order = {batch.pk: (at, batch) for at, batch in enumerate(batches)}
-    made = [
+    account_lines = [
         Line(order[batch][1], people[person], pseudonyms.get(person, ""), account)
-        for (batch, person), account in found.items()
+        for (batch, person), account in accounts_by_key.items()
     ]
-    return sorted(made, key=lambda line: (order[line.batch.pk][0], line.person.name, line.person.pk))
+    return sorted(account_lines, key=lambda line: (order[line.batch.pk][0], line.person.name, line.person.pk))
 
 
-def total(found: Iterable[Account]) -> Account:
+def total(summands: Iterable[Account]) -> Account:
     """The sum of accounts."""
-    return sum(found, Account())
+    return sum(summands, Account())
 
 
-def as_csv(found: Iterable[Line]) -> str:
+def as_csv(account_lines: Iterable[Line]) -> str:
     """The accounts as a file; people under their pseudonyms."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    names = [one.name for one in fields(Account)]
+    names = [field.name for field in fields(Account)]
     writer.writerow(["batch", "batch_name", "annotator", *names])
-    for line in found:
+    for line in account_lines:
         counts: list[Any] = [getattr(line.account, name) for name in names]
         writer.writerow([line.batch.public_id, guarded(line.batch.name), guarded(line.pseudonym), *counts])
     return text.getvalue()

@@ -54,8 +54,10 @@ def _guidelines(raw: Raw, batch: str) -> str:
     else the text that the type comes with.
     """
     record, every = raw.batches[batch], read_manifest(raw.folder)["guidelines"]
-    texts: dict[int, str] = {one["number"]: one["text"] for one in every if one["type"] == record["type"]}
-    numbers = {one["guidelines"]["number"] for one in raw.annotations if one["batch"] == batch} or texts
+    texts: dict[int, str] = {
+        entry["number"]: entry["text"] for entry in every if entry["type"] == record["type"]
+    }
+    numbers = {entry["guidelines"]["number"] for entry in raw.annotations if entry["batch"] == batch} or texts
     return texts[max(numbers)] if numbers else task_of_record(record).guidelines()
 
 
@@ -65,9 +67,10 @@ def _write(path: Path, value: Any) -> None:
 
 def settings(task: TaskType) -> Record:
     """Fields and questions of the dataset of a task type."""
-    shown = ("question", "table", "answer")
+    field_names = ("question", "table", "answer")
     fields = [
-        _property(name, {"type": "text", "use_markdown": name == "table"}, name != "answer") for name in shown
+        _property(name, {"type": "text", "use_markdown": name == "table"}, name != "answer")
+        for name in field_names
     ]
     questions = [_property(field.name, _question(field), False) for field in task.fields]
     questions.append(_property(RESPONSE, {"type": "text", "use_markdown": False}, False))
@@ -110,7 +113,7 @@ def records(raw: Raw, batch: str) -> Iterator[Record]:
     items = items_of(raw, batch)
     uses = Counter(example_id for _, example_id in items.values())
     html = SERIALISATIONS["html"]
-    for item, (source, example_id) in sorted(items.items(), key=lambda one: (one[1], one[0])):
+    for item, (source, example_id) in sorted(items.items(), key=lambda entry: (entry[1], entry[0])):
         example = raw.example(source, example_id)
         outcomes = decision_of(raw, item).get("outcomes", ())
         suggested = _values(task, outcomes[0]["response"]["data"]) if outcomes else {}

@@ -121,30 +121,30 @@ class _Numbering:
         self._seen: Shelf[tuple[str, ...], tuple[str, ...]] = Shelf()
         self._written: Shelf[tuple[str, ...], int] = Shelf()
 
-    def once(self, given: Iterable[Export]) -> Iterator[Export]:
+    def once(self, outcome_exports: Iterable[Export]) -> Iterator[Export]:
         """What is to be written of the records that one outcome or perturbation gives."""
         numbers: dict[tuple[str, ...], int] = {}
-        exports = [(export, Worded(export.record)) for export in given]
+        exports = [(export, Worded(export.record)) for export in outcome_exports]
         for export, record in exports:
             key = _key(record)
             numbers[key] = max(self._number(export, record), numbers.get(key, 1))
         for export, record in exports:
             key = _key(record)
-            one = record if numbers[key] == 1 else _renumbered(record, numbers[key])
-            if self._written.add(self._place(export, one), 1):
-                yield export._replace(record=one)
+            numbered_record = record if numbers[key] == 1 else _renumbered(record, numbers[key])
+            if self._written.add(self._place(export, numbered_record), 1):
+                yield export._replace(record=numbered_record)
 
     def _place(self, export: Export, record: Mapping[str, Any]) -> tuple[str, ...]:
         return export.path, export.source if self._by_source else "", *_key(record)
 
     def _number(self, export: Export, record: Worded) -> int:
         """Which of the different records of one id this is, from 1; a new one is noted."""
-        place, sha = self._place(export, record), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
-        if self._seen.add(place, (sha,)):
+        record_key, sha = self._place(export, record), hashlib.sha256(record.text.encode("utf-8")).hexdigest()
+        if self._seen.add(record_key, (sha,)):
             return 1
-        digests = self._seen[place]
+        digests = self._seen[record_key]
         if sha not in digests:
-            digests = self._seen[place] = (*digests, sha)
+            digests = self._seen[record_key] = (*digests, sha)
         return digests.index(sha) + 1
 
 
@@ -195,17 +195,24 @@ def _decided(raw: Raw, format: str, gate: Gate | None = None) -> Iterator[list[E
                 gate.judge(raw, task, item, outcome)
             if gate.shut:
                 continue
-        source, shown = decision["source"], decision["example"]
-        if (source, shown) in raw.excluded and not task.says_gold:
+        source, shown_id = decision["source"], decision["example"]
+        if (source, shown_id) in raw.excluded and not task.says_gold:
             continue
         for outcome in decision["outcomes"]:
             if _makes_left_out(raw, decision, outcome):
                 continue
             response = agreement_report.stored(task, outcome["response"])
-            example_id = shown if outcome["example"] is None else outcome["example"]["id"]
+            example_id = shown_id if outcome["example"] is None else outcome["example"]["id"]
             yield [
-                _export(raw, format, one.part, one.record, source, shown if one.is_of_shown else example_id)
-                for one in task.export(format, item, response, task.perturb(item, response))
+                _export(
+                    raw,
+                    format,
+                    exported.part,
+                    exported.record,
+                    source,
+                    shown_id if exported.is_of_shown else example_id,
+                )
+                for exported in task.export(format, item, response, task.perturb(item, response))
             ]
 
 
@@ -277,8 +284,8 @@ def _every_example(raw: Raw) -> Iterator[whole_examples.Line]:
     """Originals, then what people made of them, then what programs did, one at a time."""
 
     def decided(key: tuple[str, str]) -> list[dict[str, Any]]:
-        outcomes = chain.from_iterable(one["outcomes"] for one in raw.decisions_about(*key))
-        responses = (one["response"] for one in outcomes if one["example"] is None)
+        outcomes = chain.from_iterable(entry["outcomes"] for entry in raw.decisions_about(*key))
+        responses = (entry["response"] for entry in outcomes if entry["example"] is None)
         return [{name: response[name] for name in ("type", "variant", "data")} for response in responses]
 
     for key in raw.originals:
@@ -355,7 +362,7 @@ def _mixable(raw: Raw) -> Iterator[mixes.Group]:
             originals[key] = 1
     for key in originals:
         original = raw.example(*key)
-        parts = [part for one in raw.decisions_about(*key) for part in _parts(raw, one, original)]
+        parts = [part for record in raw.decisions_about(*key) for part in _parts(raw, record, original)]
         yield key[0], original, parts
 
 
@@ -366,7 +373,7 @@ def _parts(raw: Raw, decision: Mapping[str, Any], original: tableqa.Example) -> 
         for outcome in decision["outcomes"]
         if outcome["example"] and not _makes_left_out(raw, decision, outcome)
     )
-    return [part for one in outcomes if (part := mixes.part(original, kind, one))]
+    return [part for derived_example in outcomes if (part := mixes.part(original, kind, derived_example))]
 
 
 def _makes_left_out(raw: Raw, decision: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
@@ -388,7 +395,7 @@ def _path(part: str, raw: Raw, name: str, format: str) -> str:
     split = raw.sources[name]["split"]
     # The name of a source may hold braces: what stands for it is looked for in the part alone.
     places = {"_{split}": f"_{split}" if split else "", "{reader}": raw.datasets[name], "{source}": name}
-    return _PLACES.sub(lambda found: _as_file_name(places[found[0]]), part) + _ending(raw, format)
+    return _PLACES.sub(lambda match: _as_file_name(places[match[0]]), part) + _ending(raw, format)
 
 
 def _ending(raw: Raw, format: str) -> str:

@@ -104,15 +104,15 @@ def _empty(out: Path | None) -> Iterator[None]:
             _make_empty(out, created)
         yield
     except BaseException:
-        for one in created:
+        for path in created:
             with suppress(OSError):  # it holds something, or was never made
-                one.rmdir()
+                path.rmdir()
         raise
 
 
 def _make_empty(out: Path, created: list[Path]) -> None:
     try:
-        created += [one for one in (out, *out.parents) if not one.exists()]
+        created += [path for path in (out, *out.parents) if not path.exists()]
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
             refuse(
@@ -353,8 +353,8 @@ def write_release(
             release.project, release.watermark
         )  # what they wrote may lie below the watermark
     target = folder(release)
-    for left in target.parent.glob(f"{target.name}.*.part"):
-        shutil.rmtree(left, ignore_errors=True)
+    for stale_part in target.parent.glob(f"{target.name}.*.part"):
+        shutil.rmtree(stale_part, ignore_errors=True)
     part = target.with_name(f"{target.name}.{new_public_id()}.part")
     part.mkdir(parents=True)
     try:
@@ -420,8 +420,8 @@ def _pack(source: Path, target: Path) -> None:
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry._compresslevel = LEVEL  # type: ignore[attr-defined]  # an entry of one's own has none of its archive's
                 entry.file_size = path.stat().st_size  # so that a large one gets the long form
-                with path.open("rb") as held, packed.open(entry, "w") as out:
-                    shutil.copyfileobj(held, out)
+                with path.open("rb") as source_file, packed.open(entry, "w") as out:
+                    shutil.copyfileobj(source_file, out)
 
 
 def changed_items(release: Release) -> QuerySet[Decision]:
@@ -486,17 +486,17 @@ def study_now(
     fields = ("name", "reader", "split", "licence", "citation", "url")
     sources = project.sources.ready().order_by("name", "pk").values(*fields)
     decided = Decision.objects.filter(item__batch__in=batches, item__is_gold=False)
-    found = snapshots.of(batches, ("agreement",), now=now)
+    agreement_snapshots = snapshots.of(batches, ("agreement",), now=now)
     figures = [
         {"batch": batch.public_id, **figure}
         for batch in batches
-        if (data := found[batch.pk, "agreement"].data) is not None
+        if (data := agreement_snapshots[batch.pk, "agreement"].data) is not None
         for figure in data["figures"]
     ]
     manifest = Manifest(
         rules=RULES,
         project=project.slug,
-        sources=[dict(one) for one in {one["name"]: one for one in sources}.values()],
+        sources=[dict(source) for source in {source["name"]: source for source in sources}.values()],
         batches=[release_writer.batch_record(release, batch) for batch in batches],
         guidelines=release_writer.guidelines_of(release, batches),
         statement=data_statement.counted(project, batches, watermark=release.watermark, until=now),

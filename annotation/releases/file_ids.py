@@ -26,8 +26,8 @@ WITHOUT_GOLD = "lftqa"
 
 def with_gold(formats: Collection[str]) -> set[str]:
     """The formats that hold gold answers. Raises EvaluationError where there is none."""
-    if found := set(formats) - {WITHOUT_GOLD}:
-        return found
+    if gold_formats := set(formats) - {WITHOUT_GOLD}:
+        return gold_formats
     raise EvaluationError(
         f"The format {WITHOUT_GOLD} holds no gold answers. Evaluate a release in another format, and compare ratings with "
         "./run manage metrics."
@@ -70,8 +70,13 @@ class Benchmark:
 
     def _note_decided(self, format: str) -> None:
         for path, record, source, example in benchmark_files.decided(self.raw, format):
-            made = self.raw.derived.get((source, example)) if path.startswith(PART_THREE) else None
-            self._note(source, record["id"], example, *((made["perturbation"], 0) if made else ()))
+            derived_record = self.raw.derived.get((source, example)) if path.startswith(PART_THREE) else None
+            self._note(
+                source,
+                record["id"],
+                example,
+                *((derived_record["perturbation"], 0) if derived_record else ()),
+            )
 
     def _note_perturbed(self, format: str) -> None:
         path = self.raw.folder / perturbation_records.LINES
@@ -100,8 +105,8 @@ class Benchmark:
 
     def predictions(self, path: Path) -> dict[Any, Any]:
         """Predictions from a file, by the ids of examples, whether they name these or ids of files. EvaluationError."""
-        found: dict[Any, Any] = dict(read_predictions(path, self.raw.datasets))
-        for name in self.names.keys() & found.keys():
+        predictions: dict[Any, Any] = dict(read_predictions(path, self.raw.datasets))
+        for name in self.names.keys() & predictions.keys():
             if (example := self.names[name]) is not None:
-                found.setdefault((name[0], example), found.pop(name))
-        return found
+                predictions.setdefault((name[0], example), predictions.pop(name))
+        return predictions

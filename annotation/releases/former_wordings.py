@@ -104,5 +104,7 @@ def _notes() -> dict[str, str]:
         rankings.WITHIN_ITEMS,
     )
     with_one_unit = (joined([note, coefficients.ONE_UNIT]) for note in notes)
-    messages = [one for one in (*reasons, *notes, *with_one_unit) if isinstance(one, Message)]
+    messages = [
+        candidate for candidate in (*reasons, *notes, *with_one_unit) if isinstance(candidate, Message)
+    ]
     return {wording: message for message in messages for wording in wordings(message)}

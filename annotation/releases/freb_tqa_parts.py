@@ -47,26 +47,28 @@ class PartThree:
     def records(self) -> Iterator[tuple[str, dict[str, Any], str, str]]:
         """(path, record, source, example) of every file, question by question in the order in which they came."""
         for files, id in self._questions:
-            there = self._of(files, id)
-            lacks = [side for side in SIDES if side in self._sides[files] and side not in there]
+            present_sides = self._of(files, id)
+            lacks = [side for side in SIDES if side in self._sides[files] and side not in present_sides]
             if lacks:
-                first, source, example = next(iter(there.values()))
-                sides = {side: record for side, (record, _, _) in there.items()}
+                first, source, example = next(iter(present_sides.values()))
+                sides = {side: record for side, (record, _, _) in present_sides.items()}
                 item = {**(first if self._as_items else {}), "id": id, "lacks": lacks, **sides}
                 yield f"{files}{INCOMPLETE}.json", item, source, example
             else:
-                yield from ((f"{files}{side}.json", *fields) for side, fields in there.items())
+                yield from ((f"{files}{side}.json", *fields) for side, fields in present_sides.items())
 
     def _of(self, files: str, id: str) -> dict[str, Any]:
         """The sides of a question. A second edit, ID#2, has the tables of the question that it is an edit of."""
-        found = self._stored(files, id)
+        sides = self._stored(files, id)
         if numbered := _NUMBERED.fullmatch(id):
             first = self._stored(files, numbered[1])
             for side in OF_THE_QUESTION:
-                if side in first and side not in found:
-                    found[side] = {**first[side][0], "id": id}, *first[side][1:]
-        return {side: found[side] for side in SIDES if side in found}
+                if side in first and side not in sides:
+                    sides[side] = {**first[side][0], "id": id}, *first[side][1:]
+        return {side: sides[side] for side in SIDES if side in sides}
 
     def _stored(self, files: str, id: str) -> dict[str, Any]:
-        held = self._questions.get((files, id), ())
-        return {side: json.loads(text) for side, text in zip(held[::2], held[1::2], strict=True)}
+        stored_pairs = self._questions.get((files, id), ())
+        return {
+            side: json.loads(text) for side, text in zip(stored_pairs[::2], stored_pairs[1::2], strict=True)
+        }

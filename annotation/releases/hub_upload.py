@@ -58,12 +58,12 @@ def files_to_upload(folder: Path, repository: str, personal: Iterable[str]) -> l
     except Difference as difference:
         refuse("invalid_request", "The release does not verify: {error}.", error=str(difference))
     names = sorted([*manifest.files, MANIFEST])
-    if place := next(_personal_names(folder, names, personal), None):
+    if location := next(_personal_names(folder, names, personal), None):
         refuse(
             "invalid_request",
             "{place} contains the name or e-mail address of a member of the project. Remove it in the project and create "
             "a new release.",
-            place=place,
+            place=location,
         )
     return [HubFile(name, (folder / name).stat().st_size) for name in names]
 

@@ -262,12 +262,16 @@ def figures(
         for tally in tallies(raw, batch):
             for statistic in agreement_report.named(tally.measure):
                 if only is None or (batch, tally.measure.name, statistic) in only:
-                    given = tally.agreement(statistic)
+                    agreement_value = tally.agreement(statistic)
                     figure = {
                         "batch": batch,
-                        **agreement_report.rounded(tally.measure, statistic, given).to_dict(),
+                        **agreement_report.rounded(tally.measure, statistic, agreement_value).to_dict(),
                     }
-                    full = {"value": given.value, "low": given.low, "high": given.high}
+                    full = {
+                        "value": agreement_value.value,
+                        "low": agreement_value.low,
+                        "high": agreement_value.high,
+                    }
                     figures_of_batches.append({**figure, "exact": full} if exact else figure)
     return figures_of_batches
 
@@ -280,7 +284,7 @@ def tallies(raw: Raw, batch: str) -> list[agreement_report.Tally]:
     def restored(text: str) -> Any:
         return agreement_report.stored(task, json.loads(text))
 
-    rows = ((item, annotator, restored(said)) for item, annotator, said in raw.blind(batch))
+    rows = ((item, annotator, restored(response_text)) for item, annotator, response_text in raw.blind(batch))
     return agreement_report.tallies(task, rows, raw.shapes(batch), raw.batches[batch].get("overlap", 1))
 
 

@@ -170,7 +170,7 @@ def _rule(study: Study, batch: Mapping[str, Any]) -> str:
 
 def _task(study: Study, key: str) -> TaskType | None:
     """The task type of the newest batch of this type; None where it is not installed."""
-    batch = next(one for one in reversed(study.manifest.batches) if one["type"] == key)
+    batch = next(candidate for candidate in reversed(study.manifest.batches) if candidate["type"] == key)
     return task_of_record(batch) if batch.get("definition") else task_types().get(key)
 
 
@@ -285,8 +285,10 @@ def _agreement(study: Study) -> Iterator[Block]:
     yield Paragraph(
         f"Intervals: 95 % confidence, bootstrap over items ({replicates:,} replicates). {_basis(study)}"
     )
-    if left := len(study.manifest.agreement) - len(defined):
-        yield Paragraph(f"{_times(left, 'further figure')} undefined for lack of ratings and left out.")
+    if undefined_count := len(study.manifest.agreement) - len(defined):
+        yield Paragraph(
+            f"{_times(undefined_count, 'further figure')} undefined for lack of ratings and left out."
+        )
 
 
 def _basis(study: Study) -> str:
@@ -319,11 +321,13 @@ def _decisions(study: Study) -> Iterator[Block]:
     )
     if contradicted := counts.get("contradicted"):
         yield Paragraph(f"People contradicted the answer of {_times(contradicted, 'example')} later.")
-    unchecked, made = study.unchecked
+    unchecked, edit_count = study.unchecked
     if unchecked:
         have = "has" if unchecked == 1 else "have"
-        yield Paragraph(f"{unchecked:,} of {_times(made, 'edit')} {have} no blind answer by another person.")
-    reasons = sorted(study.exclusions.items(), key=lambda one: (-one[1], one[0]))
+        yield Paragraph(
+            f"{unchecked:,} of {_times(edit_count, 'edit')} {have} no blind answer by another person."
+        )
+    reasons = sorted(study.exclusions.items(), key=lambda entry: (-entry[1], entry[0]))
     if reasons:
         yield Paragraph("Items were excluded for these reasons:")
         yield Items(
@@ -346,5 +350,5 @@ def _again() -> Iterator[Block]:
     )
 
 
-def _times(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _times(number: int, singular: str, plural: str = "") -> str:
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"

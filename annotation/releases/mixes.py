@@ -29,13 +29,13 @@ Composed = tuple[str, tableqa.Example, Mixed | Refused]
 
 def summary(composed: Iterable[Composed], seed: int) -> dict[str, Any]:
     """What the manifest says of mixes: how many were made, and refused for which reason."""
-    made, refused = 0, Counter[str]()
-    for _, _, one in composed:
-        if isinstance(one, Mixed):
-            made += 1
+    mixed_count, refused = 0, Counter[str]()
+    for _, _, outcome in composed:
+        if isinstance(outcome, Mixed):
+            mixed_count += 1
         else:
-            refused[one.reason] += 1
-    return {"seed": seed, "made": made, "refused": dict(sorted(refused.items()))}
+            refused[outcome.reason] += 1
+    return {"seed": seed, "made": mixed_count, "refused": dict(sorted(refused.items()))}
 
 
 def part(original: tableqa.Example, kind: str, derived: Mapping[str, Any]) -> Part | None:
@@ -63,14 +63,14 @@ def compose(groups: Iterable[Group], seed: int) -> Iterator[Composed]:
     """
     numbers: Shelf[str, int] = Shelf()
     for source, original, mine in groups:
-        made = 0
+        mixed_count = 0
         for chosen in combinations(mine, seed, original.id):
-            if made == MOST:
+            if mixed_count == MOST:
                 break
             number = numbers.get(original.id, 0) + 1
-            mixed = mix(original, [mine[place] for place in chosen], f"{original.id}~mix-{number}")
+            mixed = mix(original, [mine[index] for index in chosen], f"{original.id}~mix-{number}")
             if isinstance(mixed, Mixed):
-                made += 1
+                mixed_count += 1
                 numbers[original.id] = number
             yield source, original, mixed
 
@@ -90,7 +90,7 @@ def records(composed: Iterable[Composed], format: str) -> Iterator[tuple[str, st
             more = {
                 "source": source,
                 "original": original.id,
-                "parts": [one.kind for one in mixed.parts],
+                "parts": [mixed_part.kind for mixed_part in mixed.parts],
                 "operations": [operation.to_dict() for operation in mixed.operations],
             }
             yield "mix", source, {**askew_record(mixed.example), **more}

@@ -24,13 +24,16 @@ RELEVANCE = ("mask_cell", "escape_table", "relevant_row_shuffle")
 
 
 def lines(
-    source: str, original: tableqa.Example, made: Iterable[Instance], cells: Sequence[CellRef]
+    source: str,
+    original: tableqa.Example,
+    perturbation_instances: Iterable[Instance],
+    cells: Sequence[CellRef],
 ) -> Iterator[dict[str, Any]]:
     """The raw lines of what was made of one original."""
     marked = {"cells": [list(cell) for cell in cells]} if cells else {}
-    for one in made:
-        record = {"source": source, "original": original.id, "kind": one.kind, "seed": one.seed}
-        yield {**record, **marked, **one.outcome()}
+    for instance in perturbation_instances:
+        record = {"source": source, "original": original.id, "kind": instance.kind, "seed": instance.seed}
+        yield {**record, **marked, **instance.outcome()}
 
 
 def id_of(line: Mapping[str, Any]) -> str:
@@ -58,25 +61,25 @@ def records(
     is what the release calls the source (`Raw.datasets`), `cells` are those that people had marked as relevant. FREB-TQA's
     second part names the cells that its perturbations take as evidence, whoever named them.
     """
-    kind, seed, made = instance.kind, instance.seed, instance.perturbed
+    kind, seed, perturbed = instance.kind, instance.seed, instance.perturbed
     id = instance.id_of(original.id)
     if format == "askew":
         more = {"original": original.id, "perturbation": kind, "seed": seed}
-        steps = [operation.to_dict() for operation in made.operations]
-        yield "perturbed", {**askew_record(made.example), "id": id, **more, "operations": steps}
+        steps = [operation.to_dict() for operation in perturbed.operations]
+        yield "perturbed", {**askew_record(perturbed.example), "id": id, **more, "operations": steps}
     elif not is_of(format, kind):
         return
     elif format == "freb_tqa":
         folder = "02_rel" if kind in RELEVANCE else "01_str"
-        if not cells and kind in RELEVANCE and (found := evidence(original)) is not None:
-            cells = found.cells
+        if not cells and kind in RELEVANCE and (cell_evidence := evidence(original)) is not None:
+            cells = cell_evidence.cells
         before = {"seed": NOTHING_DRAWN, "dataset": dataset, "perturb": UNPERTURBED}
         yield f"01_str/{{reader}}_{{split}}_{UNPERTURBED}", {**freb_example(original), **before}
         more = {"seed": seed, "dataset": dataset, "perturb": kind}
         yield (
             f"{folder}/{{reader}}_{{split}}_{kind}",
-            {**freb_example(made.example, cells or None), "id": id, **more},
+            {**freb_example(perturbed.example, cells or None), "id": id, **more},
         )
     else:
         yield "{reader}_{split}_original", robut_record(original, original, "original")
-        yield f"{{reader}}_{{split}}_{kind}", {**robut_record(original, made.example, kind), "id": id}
+        yield f"{{reader}}_{{split}}_{kind}", {**robut_record(original, perturbed.example, kind), "id": id}

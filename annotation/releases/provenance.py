@@ -49,14 +49,14 @@ def training(raw: Raw, format: str) -> Iterator[tuple[list[tuple[str, dict[str, 
             response = task.parse(line["data"], item)
         except Invalid:  # a kind has become stricter since: nobody could hand this in any more
             continue
-        made = [
+        exported_records = [
             (
                 f"{TRAINING}/{exported.part}",
                 {**exported.record, "maker": line["maker"], "proposal": line["id"]},
             )
             for exported in task.export(format, item, response, task.perturb(item, response))
         ]
-        yield made, raw.sources[line["source"]]
+        yield exported_records, raw.sources[line["source"]]
 
 
 class _Known(NamedTuple):
@@ -74,7 +74,7 @@ def faults(raw: Raw) -> Iterator[str]:
     Whose a response is follows from what it makes, what was shown and what was taken last (`origin`); a trial's verdict
     from the model's raw answers. Releases from before they had what was taken, or these answers, are held against the rest.
     """
-    known: dict[str, _Known] = {}
+    proposals_by_id: dict[str, _Known] = {}
     for line in proposals(raw):
         task, item = raw.item(line)
         try:
@@ -87,10 +87,12 @@ def faults(raw: Raw) -> Iterator[str]:
                 yield f"{PROPOSALS}: proposal {line['id']} makes something else than its digest names"
             pieces = None if perturbed is None else similarity.pieces(item.example, perturbed.example)
             yield from _misjudged(task, item, line)
-        known[line["id"]] = _Known(line["item"], line["digest"], pieces)
+        proposals_by_id[line["id"]] = _Known(line["item"], line["digest"], pieces)
     for record in raw.annotations:
         if record.get("help") is not None:
-            yield from (f"annotations.jsonl: {record['id']}{fault}" for fault in _faults(raw, record, known))
+            yield from (
+                f"annotations.jsonl: {record['id']}{fault}" for fault in _faults(raw, record, proposals_by_id)
+            )
 
 
 def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[str]:
@@ -98,12 +100,12 @@ def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[
     for trial in line["trials"]:
         if "original" not in trial:
             continue
-        asked, said = judgements.asked(task, item, line["data"]), (trial["original"], trial["perturbed"])
-        failed = any(one is None or (one.get("unread") and not one["answers"]) for one in said)
-        again = judgements.hold(asked, *said, failed=failed).verdict
+        query, answers = judgements.asked(task, item, line["data"]), (trial["original"], trial["perturbed"])
+        failed = any(answer is None or (answer.get("unread") and not answer["answers"]) for answer in answers)
+        again = judgements.hold(query, *answers, failed=failed).verdict
         if trial["verdict"] not in (
             again,
-            judgements.hold(_without_scale(asked), *said, failed=failed).verdict,
+            judgements.hold(_without_scale(query), *answers, failed=failed).verdict,
         ):
             yield (
                 f"{PROPOSALS}: proposal {line['id']} is {again} by the answers of {trial['model']}, "
@@ -111,41 +113,53 @@ def _misjudged(task: TaskType, item: Item, line: Mapping[str, Any]) -> Iterator[
             )
 
 
-def _without_scale(asked: judgements.Asked) -> judgements.Asked:
+def _without_scale(query: judgements.Asked) -> judgements.Asked:
     """As releases judged before the scale of the answers counted."""
-    return dataclasses.replace(asked, original=dataclasses.replace(asked.original, context=None, meta={}))
+    return dataclasses.replace(query, original=dataclasses.replace(query.original, context=None, meta={}))
 
 
-def _faults(raw: Raw, record: Mapping[str, Any], known: Mapping[str, _Known]) -> Iterator[str]:
-    said = record["help"]
-    if (said["origin"] == HUMAN) != (said["proposal"] is None) or (said["proposal"] and not said["helped"]):
-        yield ": its help contradicts itself"
-    if said["proposal"] is not None and (
-        said["proposal"] not in known or known[said["proposal"]].item != record["item"]
+def _faults(raw: Raw, record: Mapping[str, Any], proposals_by_id: Mapping[str, _Known]) -> Iterator[str]:
+    help_record = record["help"]
+    if (help_record["origin"] == HUMAN) != (help_record["proposal"] is None) or (
+        help_record["proposal"] and not help_record["helped"]
     ):
-        yield f" came from proposal {said['proposal']}, which its item has not"
+        yield ": its help contradicts itself"
+    if help_record["proposal"] is not None and (
+        help_record["proposal"] not in proposals_by_id
+        or proposals_by_id[help_record["proposal"]].item != record["item"]
+    ):
+        yield f" came from proposal {help_record['proposal']}, which its item has not"
         return
-    if said.get("took") is not None and said["took"] not in said["shown"]:
-        yield f" took proposal {said['took']}, which it was not shown"
-    made, pieces = _made(raw, record)
-    if said["origin"] == MACHINE and made != known[said["proposal"]].digest:
-        yield f" is not what its proposal {said['proposal']} makes"
-    if not record["newest"] or made is None:
+    if help_record.get("took") is not None and help_record["took"] not in help_record["shown"]:
+        yield f" took proposal {help_record['took']}, which it was not shown"
+    digest, pieces = _made(raw, record)
+    if help_record["origin"] == MACHINE and digest != proposals_by_id[help_record["proposal"]].digest:
+        yield f" is not what its proposal {help_record['proposal']} makes"
+    if not record["newest"] or digest is None:
         return  # what was shown after an earlier revision is no measure of it
-    told = [(one, known[one]) for one in said["shown"] if one in known]
-    if any(one.pieces is None for _, one in told):
+    shown_proposals = [
+        (proposal, proposals_by_id[proposal])
+        for proposal in help_record["shown"]
+        if proposal in proposals_by_id
+    ]
+    if any(proposal.pieces is None for _, proposal in shown_proposals):
         return  # the kind has become stricter since, and what was proposed makes nothing any more
-    shown = [Shown(key, one.digest, one.pieces or frozenset(), key == said.get("took")) for key, one in told]
-    again = origin(made, pieces, shown)
-    if "took" not in said and said["origin"] == EDITED and again.origin != MACHINE:
-        share = round(similarity.shared(pieces, known[said["proposal"]].pieces or frozenset()), 4)
-        again = Origin(EDITED, said["proposal"], share)
-    if said["origin"] != again.origin:
-        yield f" is {WHOSE[again.origin]}, and its help says {said['origin']}"
-    elif said["proposal"] != again.key:
-        yield f" is of proposal {again.key}, and its help says {said['proposal']}"
-    elif said["shared"] != again.shared:
-        yield f" shares {again.shared} with its proposal, and its help says {said['shared']}"
+    proposal_views = [
+        Shown(key, proposal.digest, proposal.pieces or frozenset(), key == help_record.get("took"))
+        for key, proposal in shown_proposals
+    ]
+    again = origin(digest, pieces, proposal_views)
+    if "took" not in help_record and help_record["origin"] == EDITED and again.origin != MACHINE:
+        share = round(
+            similarity.shared(pieces, proposals_by_id[help_record["proposal"]].pieces or frozenset()), 4
+        )
+        again = Origin(EDITED, help_record["proposal"], share)
+    if help_record["origin"] != again.origin:
+        yield f" is {WHOSE[again.origin]}, and its help says {help_record['origin']}"
+    elif help_record["proposal"] != again.key:
+        yield f" is of proposal {again.key}, and its help says {help_record['proposal']}"
+    elif help_record["shared"] != again.shared:
+        yield f" shares {again.shared} with its proposal, and its help says {help_record['shared']}"
 
 
 WHOSE = {
@@ -158,7 +172,7 @@ WHOSE = {
 def _made(raw: Raw, record: Mapping[str, Any]) -> tuple[str | None, frozenset[str]]:
     """The digest of what an annotation makes, and its pieces; None where it makes nothing."""
     task, item = raw.item(record)
-    made = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
-    if made is None:
+    perturbed = task.perturb(item, task.restore(record["response"]["data"])) if record["response"] else None
+    if perturbed is None:
         return None, frozenset()
-    return similarity.made(made.example), similarity.pieces(item.example, made.example)
+    return similarity.made(perturbed.example), similarity.pieces(item.example, perturbed.example)

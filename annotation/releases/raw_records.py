@@ -75,7 +75,7 @@ def read_manifest(folder: Path) -> Record:
 def excluded(manifest: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
     """The examples (source, id) that a manifest lists as left out of the benchmark files."""
     listed = itertools.chain.from_iterable(manifest.get(name, ()) for name in EXCLUSIONS)
-    return frozenset((one["source"], one["id"]) for one in listed if one.get("left_out", True))
+    return frozenset((entry["source"], entry["id"]) for entry in listed if entry.get("left_out", True))
 
 
 def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -84,7 +84,7 @@ def datasets(sources: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     Where another source has the same reader and split, or bears the reader's name, it is the source's own name: a file holds
     one source, and the ids in it are that source's.
     """
-    by_name = {one["name"]: (one["reader"], one["split"]) for one in sources}
+    by_name = {source["name"]: (source["reader"], source["split"]) for source in sources}
     alike = Counter(by_name.values())
     return {
         name: reader if alike[reader, split] == 1 and reader not in by_name.keys() - {name} else name
@@ -212,8 +212,8 @@ class Raw:
 
     def annotations_of(self, item: str) -> list[Record]:
         """The annotation records of an item, in the order of the file."""
-        places = self._db.execute("SELECT place FROM annotations WHERE item = ? ORDER BY number", (item,))
-        return [self._files.at(self.folder / ANNOTATIONS, place) for (place,) in places.fetchall()]
+        offsets = self._db.execute("SELECT place FROM annotations WHERE item = ? ORDER BY number", (item,))
+        return [self._files.at(self.folder / ANNOTATIONS, offset) for (offset,) in offsets.fetchall()]
 
     def blind(self, batch: str) -> Iterator[tuple[str, str, str]]:
         """(item, annotator, response as JSON) of the annotations of a batch that enter agreement, item by item.
@@ -238,8 +238,8 @@ class Raw:
     def decisions_about(self, source: str, example: str) -> list[Record]:
         """The decisions about an example, in the order of the file."""
         query = "SELECT place FROM decisions WHERE source = ? AND example = ? ORDER BY number"
-        places = self._db.execute(query, (source, example)).fetchall()
-        return [self._files.at(self.folder / DECISIONS, place) for (place,) in places]
+        offsets = self._db.execute(query, (source, example)).fetchall()
+        return [self._files.at(self.folder / DECISIONS, offset) for (offset,) in offsets]
 
     def task_type_of(self, source: str, example: str) -> str:
         """The task type whose response made a derived example; KeyError."""
@@ -324,19 +324,19 @@ class Raw:
     @cached_property
     def _judged_automatic(self) -> Shelf[tuple[str, str], tuple[int]]:
         """Where the raw lines of the automatic perturbations stand that annotations or decisions are about."""
-        wanted: Shelf[tuple[str, str], None] = Shelf()
-        places: Shelf[tuple[str, str], tuple[int]] = Shelf()
+        judged_keys: Shelf[tuple[str, str], None] = Shelf()
+        offsets: Shelf[tuple[str, str], tuple[int]] = Shelf()
         named = "SELECT source, example FROM annotations UNION SELECT source, example FROM decisions"
         for source, id in self._db.execute(named):
             if (source, id) not in self.originals and (source, id) not in self.derived:
-                wanted[source, id] = None
+                judged_keys[source, id] = None
         path = self.folder / perturbation_records.LINES
-        if wanted and path.exists():
+        if judged_keys and path.exists():
             for offset, line in placed(path):
                 key = (line["source"], perturbation_records.id_of(line))
-                if key in wanted:
-                    places[key] = (offset,)
-        return places
+                if key in judged_keys:
+                    offsets[key] = (offset,)
+        return offsets
 
     def shapes(self, batch: str) -> Mapping[str, tuple[int, int]]:
         """Rows and columns of the table of every annotated item of a batch."""
@@ -398,19 +398,22 @@ def _unverified(raw: Raw) -> frozenset[tuple[str, str]]:
     """
     if not any(batch.get("help") for batch in raw.batches.values()):
         return frozenset()
-    found = set()
+    unverified_keys = set()
     for decision in raw.decisions:
         help = raw.batches[decision["batch"]].get("help")
         for outcome in decision["outcomes"]:
-            made = outcome["example"]
-            if made is None:
+            derived_example = outcome["example"]
+            if derived_example is None:
                 continue
-            key, parent = (decision["source"], made["id"]), (decision["source"], made["parent"])
-            if parent in found or (
+            key, parent = (
+                (decision["source"], derived_example["id"]),
+                (decision["source"], derived_example["parent"]),
+            )
+            if parent in unverified_keys or (
                 help and not _is_verified(raw, outcome, help) and not _is_checked(raw, key)
             ):
-                found.add(key)
-    return frozenset(found | {key for key in raw.derived if _rests_on(raw, key, found)})
+                unverified_keys.add(key)
+    return frozenset(unverified_keys | {key for key in raw.derived if _rests_on(raw, key, unverified_keys)})
 
 
 def _is_verified(raw: Raw, outcome: Mapping[str, Any], help: Mapping[str, Any]) -> bool:
@@ -427,11 +430,11 @@ def _is_checked(raw: Raw, key: tuple[str, str]) -> bool:
     )
 
 
-def _rests_on(raw: Raw, key: tuple[str, str], found: set[tuple[str, str]]) -> bool:
+def _rests_on(raw: Raw, key: tuple[str, str], unverified_keys: set[tuple[str, str]]) -> bool:
     seen = {key}
     while key in raw.derived:
         key = key[0], raw.derived[key]["parent"]
-        if key in found:
+        if key in unverified_keys:
             return True
         if key in seen:
             return False
@@ -464,7 +467,7 @@ class _Contradictions:
         for key, item in self._answered_otherwise():
             if key not in newest:
                 records[key] = _contradiction(key, "undecided", item, key not in self.raw.originals)
-        if any(one["left_out"] for one in records.values()):
+        if any(record["left_out"] for record in records.values()):
             against = dict(records)
             for key in self.raw.derived:
                 if key not in against and (above := self._left_out_above(key, against)):
@@ -485,8 +488,8 @@ class _Contradictions:
         """
         for name, batch in self.raw.batches.items():
             if task_of_record(batch).says_gold:
-                for (place,) in self.raw._db.execute(query, (name,)).fetchall():
-                    response = self.raw._files.at(self.raw.folder / ANNOTATIONS, place)
+                for (offset,) in self.raw._db.execute(query, (name,)).fetchall():
+                    response = self.raw._files.at(self.raw.folder / ANNOTATIONS, offset)
                     if response["response"] is not None and self._other_answer(response, response):
                         yield (response["source"], response["example"]), response["item"]
 
@@ -495,10 +498,12 @@ class _Contradictions:
         task, item = self.raw.item(about)
         if not isinstance(task, Answering):
             return False
-        answers = [task.gold(agreement_report.stored(task, one["response"]), item) for one in responses]
+        answers = [
+            task.gold(agreement_report.stored(task, response["response"]), item) for response in responses
+        ]
         golds = [gold for gold in answers if gold is not None]
-        given = item.example.answers
-        return bool(golds and given and not any(compare(gold, given).equal for gold in golds))
+        gold_answers = item.example.answers
+        return bool(golds and gold_answers and not any(compare(gold, gold_answers).equal for gold in golds))
 
     def _left_out_above(
         self, key: tuple[str, str], against: Mapping[tuple[str, str], Record]

@@ -120,11 +120,11 @@ class FileChanges:
     order: bool
 
 
-def examples(found: ReleaseDiff) -> set[str]:
+def examples(diff: ReleaseDiff) -> set[str]:
     """The ids of the examples that the listed records may be about."""
     return {
         example
-        for file in found.files
+        for file in diff.files
         for ids in (file.added, file.removed, file.changed)
         for id in ids[:LISTED]
         for example in file.examples.get(id, ())
@@ -132,7 +132,7 @@ def examples(found: ReleaseDiff) -> set[str]:
 
 
 def files(
-    found: ReleaseDiff,
+    diff: ReleaseDiff,
     formats: Collection[str],
     address: Callable[[Sequence[str]], str] = lambda examples: "",
 ) -> tuple[list[FileChanges], list[FileChanges]]:
@@ -141,7 +141,7 @@ def files(
     `formats`: those of both releases; files of others are left out, because all of their records would be new or gone.
     `address` gives the page of the items on the first of some examples that has any; "" for none.
     """
-    compared = [file for file in found.files if not file.format or file.format in formats]
+    compared = [file for file in diff.files if not file.format or file.format in formats]
     changes = [(is_benchmark(file.name), _changes(file, address)) for file in compared]
     return [of for is_one, of in changes if is_one], [of for is_one, of in changes if not is_one]
 

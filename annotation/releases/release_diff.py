@@ -63,19 +63,21 @@ class ReleaseDiff:
 
 def diff_releases(before: Path, after: Path) -> ReleaseDiff:
     """Compare two release folders. Raises `Difference` where one of them is no release."""
-    one, other = (Manifest.of(read_manifest(folder)) for folder in (before, after))
-    in_folders = one.layout != other.layout
-    was, now = _names(one, in_folders), _names(other, in_folders)
-    ids, files = _same_ids(before, after, one, other), []
+    manifest_before, manifest_after = (Manifest.of(read_manifest(folder)) for folder in (before, after))
+    in_folders = manifest_before.layout != manifest_after.layout
+    was, now = _names(manifest_before, in_folders), _names(manifest_after, in_folders)
+    ids, files = _same_ids(before, after, manifest_before, manifest_after), []
     for name in sorted(was.keys() | now.keys()):
         path_was, path_now = was.get(name, name), now.get(name, name)
-        if one.files.get(path_was) == other.files.get(path_now):
+        if manifest_before.files.get(path_was) == manifest_after.files.get(path_now):
             continue
-        found = _file(name, before / path_was, after / path_now, ids)
-        if not found.empty:
-            format = other.format_of(path_now) if name in now else one.format_of(path_was)
-            files.append(replace(found, format=format))
-    return ReleaseDiff(tuple(_manifest(one, other)), tuple(files))
+        file_diff = _file(name, before / path_was, after / path_now, ids)
+        if not file_diff.empty:
+            format = (
+                manifest_after.format_of(path_now) if name in now else manifest_before.format_of(path_was)
+            )
+            files.append(replace(file_diff, format=format))
+    return ReleaseDiff(tuple(_manifest(manifest_before, manifest_after)), tuple(files))
 
 
 def _names(manifest: Manifest, in_folders: bool) -> dict[str, str]:
@@ -88,31 +90,31 @@ def _names(manifest: Manifest, in_folders: bool) -> dict[str, str]:
     names = {}
     for name in manifest.files:
         format = manifest.format_of(name)
-        shown = f"{first}/{name}" if in_folders and not more and format else name
-        names[f"{shown}l" if format in OWN_FORMATS and name.endswith(".json") else shown] = name
+        display_name = f"{first}/{name}" if in_folders and not more and format else name
+        names[f"{display_name}l" if format in OWN_FORMATS and name.endswith(".json") else display_name] = name
     return names
 
 
-def _manifest(one: Manifest, other: Manifest) -> Iterator[str]:
-    was, now = (", ".join(manifest.every_format) for manifest in (one, other))
+def _manifest(manifest_before: Manifest, manifest_after: Manifest) -> Iterator[str]:
+    was, now = (", ".join(manifest.every_format) for manifest in (manifest_before, manifest_after))
     if was != now:
         yield f"format: {was} -> {now}"
-    if one.project != other.project:
-        yield f"project: {one.project} -> {other.project}"
-    if one.purpose != other.purpose:
-        yield f"purpose: {one.purpose or 'none'} -> {other.purpose or 'none'}"
-    for name in sorted(one.counts.keys() & other.counts.keys()):
-        count_was, count_now = one.counts[name], other.counts[name]
+    if manifest_before.project != manifest_after.project:
+        yield f"project: {manifest_before.project} -> {manifest_after.project}"
+    if manifest_before.purpose != manifest_after.purpose:
+        yield f"purpose: {manifest_before.purpose or 'none'} -> {manifest_after.purpose or 'none'}"
+    for name in sorted(manifest_before.counts.keys() & manifest_after.counts.keys()):
+        count_was, count_now = manifest_before.counts[name], manifest_after.counts[name]
         if count_was != count_now:
             yield f"{name}: {count_was} -> {count_now}"
-    names = {batch["id"]: batch["name"] for batch in [*one.batches, *other.batches]}
-    same = same_batches(one, other)
+    names = {batch["id"]: batch["name"] for batch in [*manifest_before.batches, *manifest_after.batches]}
+    same = same_batches(manifest_before, manifest_after)
     figures = [
         {
             (same.get(f["batch"], f["batch"]), f["measure"], f["statistic"]): f["value"]
             for f in manifest.agreement
         }
-        for manifest in (one, other)
+        for manifest in (manifest_before, manifest_after)
     ]
     for figure in sorted(figures[0].keys() | figures[1].keys()):
         batch, measure, statistic = figure
@@ -121,21 +123,25 @@ def _manifest(one: Manifest, other: Manifest) -> Iterator[str]:
             yield f"{statistic} of {measure} in {names[batch]}: {value_was} -> {value_now}"
 
 
-def same_batches(one: Manifest, other: Manifest) -> dict[str, str]:
+def same_batches(manifest_before: Manifest, manifest_after: Manifest) -> dict[str, str]:
     """By the ids of the batches of the second manifest, those of the first, where they share none: by name."""
-    ids = {batch["name"]: batch["id"] for batch in one.batches}
-    if {batch["id"] for batch in other.batches} & set(ids.values()):
+    ids = {batch["name"]: batch["id"] for batch in manifest_before.batches}
+    if {batch["id"] for batch in manifest_after.batches} & set(ids.values()):
         return {}
-    return {batch["id"]: ids[batch["name"]] for batch in other.batches if batch["name"] in ids}
+    return {batch["id"]: ids[batch["name"]] for batch in manifest_after.batches if batch["name"] in ids}
 
 
-def _same_ids(before: Path, after: Path, one: Manifest, other: Manifest) -> Shelf[str, str]:
+def _same_ids(
+    before: Path, after: Path, manifest_before: Manifest, manifest_after: Manifest
+) -> Shelf[str, str]:
     """By the ids of the second release, those of the first for the same things; none where both have the same ids."""
     ids: Shelf[str, str] = Shelf()
-    if same := same_batches(one, other):
-        known: Shelf[str, str] = Shelf()
-        known.update(_contents(before, {batch: batch for batch in same.values()}))
-        ids.update((id, known[name]) for name, id in _contents(after, same) if name in known)
+    if same := same_batches(manifest_before, manifest_after):
+        ids_by_content: Shelf[str, str] = Shelf()
+        ids_by_content.update(_contents(before, {batch: batch for batch in same.values()}))
+        ids.update(
+            (id, ids_by_content[name]) for name, id in _contents(after, same) if name in ids_by_content
+        )
         ids.update(same)
     return ids
 
@@ -169,8 +175,12 @@ def _translated(value: Any, ids: Mapping[str, str]) -> Any:
         return {name: _translated(inner, ids) for name, inner in value.items()}
     if not isinstance(value, list):
         return value
-    found = [_translated(inner, ids) for inner in value]
-    return sorted(found) if found != value and all(isinstance(one, str) for one in found) else found
+    translated = [_translated(inner, ids) for inner in value]
+    return (
+        sorted(translated)
+        if translated != value and all(isinstance(member, str) for member in translated)
+        else translated
+    )
 
 
 def _file(name: str, before: Path, after: Path, ids: Mapping[str, str]) -> FileDiff:
@@ -179,7 +189,9 @@ def _file(name: str, before: Path, after: Path, ids: Mapping[str, str]) -> FileD
     removed = tuple(key for key in was if key not in now)
     changed = tuple(key for key, record in now.items() if was.get(key, record) != record)
     # Some files are in the order of their ids.
-    moved = not (added or removed or ids) and any(one != other for one, other in zip(was, now, strict=True))
+    moved = not (added or removed or ids) and any(
+        key_before != key_after for key_before, key_after in zip(was, now, strict=True)
+    )
     examples = {key: now[key][1:] for key in (*added, *changed)} | {key: was[key][1:] for key in removed}
     return FileDiff(name, added, removed, changed, moved, examples)
 
@@ -189,13 +201,13 @@ def _records(path: Path, ids: Mapping[str, str]) -> Shelf[str, tuple[str, ...]]:
 
     ids: of this release, and of the other for the same things
     """
-    found: Shelf[str, tuple[str, ...]] = Shelf()
+    entries: Shelf[str, tuple[str, ...]] = Shelf()
     if not path.is_file():
-        return found
+        return entries
     if path.suffix not in (".json", ".jsonl") or path.name == hub.CROISSANT:
         # Prose, or Parquet: no lines of records.
-        found["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
-        return found
+        entries["the whole file"] = (hashlib.sha256(path.read_bytes()).hexdigest(),)
+        return entries
     for number, record in enumerate(records(path), start=1):
         record = _translated(record, ids) if ids else record
         parts = [record.get("kind") if path.name == "sources.jsonl" else None, record.get("source")]
@@ -203,9 +215,9 @@ def _records(path: Path, ids: Mapping[str, str]) -> Shelf[str, tuple[str, ...]]:
         if "example_id" in record:  # LFTQA-Eval's own files
             name = f"{record['example_id']} {record.get('model', '')}"
         key = " ".join(str(part) for part in [*parts, name or f"line {number}"] if part)
-        key = key if key not in found else f"{key} (line {number})"
-        found[key] = digest(record), *_examples(record)
-    return found
+        key = key if key not in entries else f"{key} (line {number})"
+        entries[key] = digest(record), *_examples(record)
+    return entries
 
 
 def _examples(record: Mapping[str, Any]) -> tuple[str, ...]:

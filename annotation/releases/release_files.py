@@ -299,7 +299,7 @@ def _check_exact_hours(hours: Mapping[str, Any], of_records: float) -> None:
 
 def _rounded_like(value: Any, digits: int) -> Any:
     if isinstance(value, Mapping):
-        return {name: _rounded_like(one, digits) for name, one in value.items()}
+        return {name: _rounded_like(member, digits) for name, member in value.items()}
     return round(value, digits)
 
 
@@ -313,10 +313,12 @@ def _same_numbers(claimed: Any, computed: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_close(one: Any, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return isinstance(one, int | float) and math.isclose(one, other, rel_tol=CLOSE_EXACT, abs_tol=CLOSE_EXACT)
+def _is_close(first: Any, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return isinstance(first, int | float) and math.isclose(
+        first, second, rel_tol=CLOSE_EXACT, abs_tol=CLOSE_EXACT
+    )
 
 
 def _check_once(raw: Raw) -> None:
@@ -329,17 +331,19 @@ def _check_once(raw: Raw) -> None:
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
-    there = describe(folder)
+    actual_files = describe(folder)
     for name, claimed in manifest.files.items():
-        if name not in there:
+        if name not in actual_files:
             raise Difference(f"{name}: in the manifest, but missing")
-        if there[name] != claimed:
-            key = next(key for key in ("bytes", "records", "sha256") if there[name][key] != claimed[key])
-            raise Difference(f"{name}: {key} is {there[name][key]}, the manifest says {claimed[key]}")
-    for name in there.keys() - manifest.files.keys():
+        if actual_files[name] != claimed:
+            key = next(
+                key for key in ("bytes", "records", "sha256") if actual_files[name][key] != claimed[key]
+            )
+            raise Difference(f"{name}: {key} is {actual_files[name][key]}, the manifest says {claimed[key]}")
+    for name in actual_files.keys() - manifest.files.keys():
         raise Difference(f"{name}: not in the manifest")
     for name in RAW:
-        if name not in there:
+        if name not in actual_files:
             raise Difference(f"{name}: missing")
 
 
@@ -380,8 +384,8 @@ def _check_verdict(record: Mapping[str, Any], verdict: Mapping[str, Any]) -> Non
         else None
         for name in ("original", "perturbed")
     }
-    for name, one in computed.items():
-        if (one.to_dict() if one else None) != verdict["judgements"][name]:
+    for name, judgement in computed.items():
+        if (judgement.to_dict() if judgement else None) != verdict["judgements"][name]:
             raise Difference(f"{TRIES}: the verdict of try {record['id']} on the {name} answer differs")
     again = verdicts.verdict(computed["original"], computed["perturbed"], failed=bool(record["error"]))
     if verdict["verdict"] not in (again, "gold_suspect"):
@@ -514,7 +518,9 @@ def _outcome(
         if supports and any(response != stored for response in supports):
             merged = decide([task.read(response, item) for response in supports], item)
             outcomes = merged.outcomes if isinstance(merged, Accepted) else ()
-            if [task.envelope(one.response, item) for one in outcomes] != [_as_of_now(task, stored)]:
+            if [task.envelope(merged_outcome.response, item) for merged_outcome in outcomes] != [
+                _as_of_now(task, stored)
+            ]:
                 id = next(id for id in outcome["annotations"] if annotations[id]["response"] != stored)
                 raise Difference(f"{where}: annotation {id} differs from the outcome it supports")
             return outcomes[0].response
@@ -629,13 +635,13 @@ def _check_derived(folder: Path, raw: Raw, manifest: Manifest, seed: int | None)
 
 def _check_figures(raw: Raw, manifest: Manifest) -> int:
     """Every agreement figure computed again. Returns how many had no second opinion because its package is missing."""
-    claims = {(one["batch"], one["measure"], one["statistic"]) for one in manifest.agreement}
+    claims = {(entry["batch"], entry["measure"], entry["statistic"]) for entry in manifest.agreement}
     again = figures(raw, claims, exact=manifest.rules >= _RULES_OF_EXACT)
     # By the rules before, kinds had fewer measures than they have here.
     measured = {
         key for key, batch in raw.batches.items() if manifest.rules >= 3 and task_of_record(batch).measures
     }
-    if len(again) != len(manifest.agreement) or not measured <= {one["batch"] for one in again}:
+    if len(again) != len(manifest.agreement) or not measured <= {entry["batch"] for entry in again}:
         raise Difference(
             f"{MANIFEST}: {len(manifest.agreement)} agreement figures, the responses give {len(again)}"
         )
@@ -658,7 +664,7 @@ def _second_opinion(raw: Raw, again: list[dict[str, Any]]) -> int:
     from tableqa.agreement import rankings
     from tableqa.agreement.coefficients import second_opinion
 
-    claimed = {(one["batch"], one["measure"], one["statistic"]): one["value"] for one in again}
+    claimed = {(figure["batch"], figure["measure"], figure["statistic"]): figure["value"] for figure in again}
     not_compared = 0
     for batch in raw.batches:
         for tally in tallies(raw, batch):

@@ -113,10 +113,10 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
 
     A waiver of what breaks nothing is refused (invalid_request): its id is likely a slip of the pen for another's.
     """
-    left = sorted(broken.keys() - release.waivers.keys())
-    if left:
-        named = "; ".join(f"{id}: {broken[id][0]['message']}" for id in left[:10])
-        more = f" and {len(left) - 10} more" if len(left) > 10 else ""
+    unwaived_ids = sorted(broken.keys() - release.waivers.keys())
+    if unwaived_ids:
+        named = "; ".join(f"{id}: {broken[id][0]['message']}" for id in unwaived_ids[:10])
+        more = f" and {len(unwaived_ids) - 10} more" if len(unwaived_ids) > 10 else ""
         refuse(
             "contract_broken",
             ngettext(
@@ -124,8 +124,8 @@ def _waivers(release: Release, broken: Mapping[str, list[dict[str, str]]]) -> li
                 "which is published (--waive ID=REASON, or on the page). {named}",
                 "{number} accepted outcomes break their contract{more}. Waive each one with a reason, "
                 "which is published (--waive ID=REASON, or on the page). {named}",
-                len(left),
-            ).format(number=len(left), more=more, named=named),
+                len(unwaived_ids),
+            ).format(number=len(unwaived_ids), more=more, named=named),
         )
     if idle := sorted(release.waivers.keys() - broken.keys()):
         refuse(
@@ -190,8 +190,8 @@ def _planned(release: Release, batch: Batch) -> int:
 
     It is beyond the overlap where people came later to a batch for everybody, and where the overlap was changed.
     """
-    kept = Annotation.objects.filter(assignment__batch=batch, event_id__lte=release.watermark)
-    of_people = kept.filter(assignment__place__added=False, assignment__item__is_gold=False)
+    annotations = Annotation.objects.filter(assignment__batch=batch, event_id__lte=release.watermark)
+    of_people = annotations.filter(assignment__place__added=False, assignment__item__is_gold=False)
     return int(of_people.aggregate(most=Max("assignment__place__number"))["most"] or 0)
 
 
@@ -210,8 +210,8 @@ def _items(batches: Sequence[Batch]) -> Sorted:
 
 def finished_runs(project: Project, watermark: int) -> list[PerturbationRun]:
     """The runs that were through at an event, in their order; what each has chosen as an array, which is small."""
-    found = PerturbationRun.objects.filter(project=project, event_id__lte=watermark)
-    runs = list(found.prefetch_related("sources").order_by("event_id"))
+    queryset = PerturbationRun.objects.filter(project=project, event_id__lte=watermark)
+    runs = list(queryset.prefetch_related("sources").order_by("event_id"))
     for run in runs:
         run.chosen = array("q", run.chosen)
     return runs
@@ -224,11 +224,11 @@ def _run(run: PerturbationRun) -> dict[str, Any]:
 
 def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
     """The raw line of every automatic perturbation, by source and original; what two runs ask for counts once."""
-    wanted: Shelf[int, int] = Shelf()
+    chosen_keys: Shelf[int, int] = Shelf()
     for run in runs:
         for pk in run.chosen:
-            wanted[pk] = 1
-    for page in _named(wanted, Sorted(6, key=3)).pages(PAGE):
+            chosen_keys[pk] = 1
+    for page in _named(chosen_keys, Sorted(6, key=3)).pages(PAGE):
         examples = Example.objects.select_related("source", "stored_table").in_bulk(
             [pk for _, _, pk, *_ in page]
         )
@@ -246,8 +246,8 @@ def _perturbed(runs: Sequence[PerturbationRun]) -> Iterator[dict[str, Any]]:
 
 def holds(ordered: Sequence[int], key: int) -> bool:
     """Whether a number is in an ordered sequence."""
-    place = bisect_left(ordered, key)
-    return place < len(ordered) and ordered[place] == key
+    index = bisect_left(ordered, key)
+    return index < len(ordered) and ordered[index] == key
 
 
 def _named(keys: Iterable[int], items: Sorted) -> Sorted:
@@ -307,12 +307,12 @@ def _sources(
         for digest_of, content in sorted(rows.values_list("digest", "content")):
             yield {"kind": "table", "digest": digest_of, "content": content}
     for chunk in keyset.pages(_originals(used)):
-        found = {
+        fields_by_key = {
             pk: fields
             for pk, *fields in Example.objects.filter(among("pk", chunk)).values_list("pk", *_ORIGINAL)
         }
         for pk in chunk:
-            source, id, question, answers, digest_of, more = found[pk]
+            source, id, question, answers, digest_of, more = fields_by_key[pk]
             yield {
                 "kind": "example",
                 "source": source,
@@ -329,10 +329,10 @@ def _item_records(release: Release, items: Sorted) -> Iterator[dict[str, Any]]:
     named = Annotation.objects.filter(event_id__lte=release.watermark, assignment__item=OuterRef("pk"))
     decided = Decision.objects.filter(event_id__lte=release.watermark, item=OuterRef("pk"))
     is_named = Exists(named) | Exists(decided)
-    place = ("batch__public_id", "example__source__name", "example__external_id")
+    origin_fields = ("batch__public_id", "example__source__name", "example__external_id")
     for page in keyset.in_lists(items.distinct(4, 3)):
         rows = Item.objects.filter(among("pk", [pk for _, pk in page])).annotate(is_named=is_named)
-        stored = {pk: fields for pk, *fields in rows.values_list("pk", "is_named", "inputs", *place)}
+        stored = {pk: fields for pk, *fields in rows.values_list("pk", "is_named", "inputs", *origin_fields)}
         for id, pk in page:
             is_in_records, inputs, batch, source, example = stored[pk]
             record = {"kind": "item", "id": id, **({"inputs": inputs} if inputs else {})}
@@ -350,10 +350,12 @@ def _originals(used: Sorted) -> Shelf[int, int]:
     originals: Shelf[int, int] = Shelf()
     for page in used.pages(PAGE):
         above = {pk: parent for _, _, pk, parent, *_ in page if parent is not None}
-        left = list(above.values())
-        while left:
-            parents = dict(Example.objects.filter(among("pk", left)).values_list("pk", "parent_id"))
-            left = [parent for parent in parents.values() if parent is not None and parent not in above]
+        pending_keys = list(above.values())
+        while pending_keys:
+            parents = dict(Example.objects.filter(among("pk", pending_keys)).values_list("pk", "parent_id"))
+            pending_keys = [
+                parent for parent in parents.values() if parent is not None and parent not in above
+            ]
             above |= {pk: parent for pk, parent in parents.items() if parent is not None}
         for _, _, pk, *_ in page:
             while pk in above:
@@ -498,7 +500,8 @@ def _help(rows: QuerySet[Annotation], until: datetime) -> dict[int, Record]:
         "assignment", "provenance__telling__proposal"
     )
     return {
-        one.pk: impressions.record(one, until=until) for one in helped.prefetch_related(*impressions.BESIDE)
+        annotation.pk: impressions.record(annotation, until=until)
+        for annotation in helped.prefetch_related(*impressions.BESIDE)
     }
 
 
@@ -543,8 +546,8 @@ def _outcomes(decisions: Sequence[int]) -> dict[int, list[Record]]:
     through = Outcome.annotations.through.objects.filter(among("outcome_id", [pk for pk, *_ in rows]))
     for outcome, id in through.values_list("outcome_id", "annotation__public_id"):
         rests.setdefault(outcome, []).append(id)
-    made = Example.objects.select_related("parent", "stored_table").defer("stored_table__content")
-    examples = made.in_bulk([example for *_, example in rows if example is not None])
+    derived_examples = Example.objects.select_related("parent", "stored_table").defer("stored_table__content")
+    examples = derived_examples.in_bulk([example for *_, example in rows if example is not None])
     by_decision: dict[int, list[Record]] = {}
     for pk, decision, id, response, example in rows:
         by_decision.setdefault(decision, []).append(

@@ -57,7 +57,7 @@ def rows(raw: Raw) -> Iterator[Record]:
         batch = raw.batches[record["batch"]]
         example = raw.example(record["source"], record["example"])
         decision = decision_of(raw, record["item"])
-        accepted = {id for one in decision.get("outcomes", ()) for id in one["annotations"]}
+        accepted = {id for outcome in decision.get("outcomes", ()) for id in outcome["annotations"]}
         yield {
             "response": record["id"],
             "batch": record["batch"],
@@ -209,14 +209,16 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
     task = task_of_record(raw.batches[batch])
     proposals: dict[str, list[int]] = {}
     path = raw.folder / PROPOSALS
-    for place, proposal in placed(path) if path.exists() else ():
+    for offset, proposal in placed(path) if path.exists() else ():
         if proposal["batch"] == batch:
-            proposals.setdefault(proposal["item"], []).append(place)
-    for item in sorted(items_of(raw, batch).items(), key=lambda one: (one[1], one[0])):
+            proposals.setdefault(proposal["item"], []).append(offset)
+    for item in sorted(items_of(raw, batch).items(), key=lambda entry: (entry[1], entry[0])):
         id, (source, example_id) = item
-        responses = [one for one in raw.annotations_of(id) if one["newest"] and one["response"] is not None]
+        responses = [
+            entry for entry in raw.annotations_of(id) if entry["newest"] and entry["response"] is not None
+        ]
         outcomes = decision_of(raw, id).get("outcomes", ())
-        accepted = {response for one in outcomes for response in one["annotations"]}
+        accepted = {response for entry in outcomes for response in entry["annotations"]}
         example = raw.example(source, example_id)
         alternatives = alternatives_of(example.answers)
         header = list(example.table.header)
@@ -231,15 +233,15 @@ def tasks(raw: Raw, batch: str) -> Iterator[Record]:
                 "cells": [dict(zip(names, row, strict=True)) for row in example.table.rows],
             },
             "meta": {"batch": batch, "item": id, **source_of(raw, source), **terms_of(raw, batch)},
-            "annotations": [_annotation(task, one, one["id"] in accepted) for one in responses],
+            "annotations": [_annotation(task, entry, entry["id"] in accepted) for entry in responses],
             "predictions": [
                 {
-                    "model_version": one["maker"],
-                    "score": one["score"],
-                    "result": _results(task, one["data"], {"id": one["id"]}),
+                    "model_version": entry["maker"],
+                    "score": entry["score"],
+                    "result": _results(task, entry["data"], {"id": entry["id"]}),
                 }
-                for place in proposals.get(id, ())
-                for one in (record_at(raw, PROPOSALS, place),)
+                for offset in proposals.get(id, ())
+                for entry in (record_at(raw, PROPOSALS, offset),)
             ],
         }
 
@@ -305,7 +307,7 @@ def _results(task: TaskType, data: Mapping[str, Any], origin: Mapping[str, Any])
         value = data.get(field.name)
         if value in (None, "", []):
             continue
-        values = [str(one) for one in value] if isinstance(value, list) else [str(value)]
+        values = [str(member) for member in value] if isinstance(value, list) else [str(value)]
         control = _control(field)
         if control == "choices":
             results.append(_result(field.name, "choices", {"choices": values}))

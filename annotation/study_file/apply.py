@@ -87,14 +87,14 @@ class Applied:
     left_out: list[str] = field(default_factory=list)
 
 
-def look(said: Study, *, folder: Path, files: Files | None = None) -> dict[int, Looked]:
+def look(study: Study, *, folder: Path, files: Files | None = None) -> dict[int, Looked]:
     """What the files of the sources hold, by the position of the source. Reads every example of them, and keeps none.
 
     `folder` is where the study file lies, `files` says in place of it where the files of a source are.
     """
-    found, wanted = {}, said.examples()
-    for place, source in enumerate(said.sources):
-        path = _path(source, place, folder, files or {})
+    probes, example_ids = {}, study.examples()
+    for index, source in enumerate(study.sources):
+        path = _path(source, index, folder, files or {})
         if path is None:
             continue
         try:
@@ -118,68 +118,68 @@ def look(said: Study, *, folder: Path, files: Files | None = None) -> dict[int, 
                 number += 1
                 if number <= loop_fit.LOOKED_AT:
                     first.append(example.answers)
-                if example.id in wanted:
+                if example.id in example_ids:
                     named[example.id] = example
-            found[place] = Looked(checksum, number, are_sentences(first), named=named)
+            probes[index] = Looked(checksum, number, are_sentences(first), named=named)
         except (Refused, ReaderError, ValueError) as error:
-            found[place] = Looked(wrong=f"{error}")
+            probes[index] = Looked(wrong=f"{error}")
         except OSError as error:
-            found[place] = Looked(
+            probes[index] = Looked(
                 wrong=f"{path} cannot be opened ({error.strerror}). Check the path and its permissions."
             )
-    return found
+    return probes
 
 
-def _path(source: SourceFile, place: int, folder: Path, files: Files) -> Path | None:
-    chosen = next((path for key, path in files.items() if key in (place, source.name)), None)
+def _path(source: SourceFile, index: int, folder: Path, files: Files) -> Path | None:
+    chosen = next((path for key, path in files.items() if key in (index, source.name)), None)
     return chosen or (folder / source.path if source.path else None)
 
 
 def planned(
-    said: Study, project: Project | None, *, now: datetime, looked: Mapping[int, Looked] | None = None
+    study: Study, project: Project | None, *, now: datetime, looked: Mapping[int, Looked] | None = None
 ) -> Plan:
     """The plan of a study for a project as it stands now; None: for a project that is not there yet."""
     if project is None:
-        return plan.plan(said, None, looked=looked, predictors=settings.PREDICTORS)
-    return plan.plan(_as_kept(said, project), _standing(said, project, now), looked=looked)
+        return plan.plan(study, None, looked=looked, predictors=settings.PREDICTORS)
+    return plan.plan(_as_kept(study, project), _standing(study, project, now), looked=looked)
 
 
-def _as_kept(said: Study, project: Project) -> Study:
+def _as_kept(study: Study, project: Project) -> Study:
     """The study with gold as the project keeps it, where that says the same in another form."""
     golds: dict[tuple[str, str], Gold] = {}
-    for one in Gold.objects.filter(item__batch__project=project).select_related(
+    for entry in Gold.objects.filter(item__batch__project=project).select_related(
         "item__batch", "item__example__stored_table"
     ):
-        golds[one.item.batch.name, one.item.example.external_id] = one
+        golds[entry.item.batch.name, entry.item.example.external_id] = entry
     if not golds:
-        return said
+        return study
 
-    def kept(work: Work, one: GoldItem) -> GoldItem:
-        there = golds.get((work.name, one.example))
-        if there is None or one.response == there.expected["data"]:
-            return one
-        task, item = there.item.batch.task(), there.item.plain()
+    def kept(work: Work, gold_item: GoldItem) -> GoldItem:
+        stored = golds.get((work.name, gold_item.example))
+        if stored is None or gold_item.response == stored.expected["data"]:
+            return gold_item
+        task, item = stored.item.batch.task(), stored.item.plain()
         try:
-            same = response_data(task.parse(one.response, item)) == there.expected["data"]
+            same = response_data(task.parse(gold_item.response, item)) == stored.expected["data"]
         except Invalid:
-            return one  # said when it is marked
-        return replace(one, response=there.expected["data"]) if same else one
+            return gold_item  # said when it is marked
+        return replace(gold_item, response=stored.expected["data"]) if same else gold_item
 
     batches = tuple(
-        replace(work, gold=tuple(kept(work, one) for one in work.gold)) if work.gold else work
-        for work in said.batches
+        replace(work, gold=tuple(kept(work, entry) for entry in work.gold)) if work.gold else work
+        for work in study.batches
     )
-    return replace(said, batches=batches)
+    return replace(study, batches=batches)
 
 
-def _standing(said: Study, project: Project, now: datetime) -> Standing:
-    derived = any(one.of != "originals" for one in said.batches)
-    chosen = {one.example for work in said.batches for one in work.guideline_examples}
-    return current_state.of_project(project, now=now, derived=derived, names=said.examples(), items=chosen)
+def _standing(study: Study, project: Project, now: datetime) -> Standing:
+    derived = any(entry.of != "originals" for entry in study.batches)
+    chosen = {entry.example for work in study.batches for entry in work.guideline_examples}
+    return current_state.of_project(project, now=now, derived=derived, names=study.examples(), items=chosen)
 
 
 def apply(
-    said: Study,
+    study: Study,
     *,
     project: Project | None,
     by: Person,
@@ -195,21 +195,21 @@ def apply(
     `folder` is where the study file lies; without it no source is imported. Without `invite` no personal links are made.
     Raises Refused(invalid_request) before anything is done where something stands in the way.
     """
-    looked = None if folder is None else look(said, folder=folder, files=files)
-    plan = planned(said, project, now=now, looked=looked)
+    looked = None if folder is None else look(study, folder=folder, files=files)
+    plan = planned(study, project, now=now, looked=looked)
     if plan.cannot:
-        refuse("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
+        refuse("invalid_request", "\n".join(_stands_in_the_way(step) for step in plan.cannot))
     if project is None:
         project = projects.create_project(
-            slug=said.slug, name=said.name, manager=by, now=now, time_zone=said.time_zone
+            slug=study.slug, name=study.name, manager=by, now=now, time_zone=study.time_zone
         )
         applied = Applied(project, [plan.does[0]])
         tell(plan.does[0])
-        plan = planned(said, project, now=now, looked=looked)  # whoever made it is in it now
+        plan = planned(study, project, now=now, looked=looked)  # whoever made it is in it now
     else:
         applied = Applied(project)
     applied.waits = plan.waits
-    steps = [one for one in plan.does if invite or one.verb != "invite"]
+    steps = [step for step in plan.does if invite or step.verb != "invite"]
     doing = _Doing(plan, project, by=by, now=now, folder=folder, files=files or {}, applied=applied)
     for at, change in enumerate(steps):
         progress(at, len(steps))
@@ -231,7 +231,7 @@ def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> N
     Raises Refused, with nothing changed, where something stands in the way or a change is refused.
     """
     if plan.cannot:
-        refuse("invalid_request", "\n".join(_stands_in_the_way(one) for one in plan.cannot))
+        refuse("invalid_request", "\n".join(_stands_in_the_way(obstacle) for obstacle in plan.cannot))
     doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=Applied(project))
     with transaction.atomic():
         for change in plan.does:
@@ -242,10 +242,10 @@ def apply_whole(plan: Plan, *, project: Project, by: Person, now: datetime) -> N
                 refuse("invalid_request", "{name}: {why}", name=change.name, why=why)
 
 
-def make_links(said: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
+def make_links(study: Study, *, project: Project, by: Person, now: datetime) -> list[Link]:
     """Personal links for the people of the file who are not in the project yet and have none."""
     applied = Applied(project)
-    plan = planned(said, project, now=now)
+    plan = planned(study, project, now=now)
     doing = _Doing(plan, project, by=by, now=now, folder=None, files={}, applied=applied)
     with transaction.atomic():
         for change in plan.changes:
@@ -259,7 +259,7 @@ def effects(plan: Plan, project: Project, *, uncounted: Collection[str] = ()) ->
 
     `uncounted` are batches (names) whose counts are not for the reader.
     """
-    names = [one.name for one in plan.changes if one.verb == "change" and one.section == "batch"]
+    names = [change.name for change in plan.changes if change.verb == "change" and change.section == "batch"]
     batches = {batch.name: batch for batch in Batch.objects.filter(project=project, name__in=names)}
     works = {work.name: work for work in plan.study.batches}
     return {
@@ -328,19 +328,21 @@ class _Doing:
                 step(change)
 
     def terms(self, change: Change) -> None:
-        said, project = self.said, self.project
+        study, project = self.said, self.project
         projects.change_terms(
             project=project,
-            pay=said.pay,
-            caps=said.caps,
-            model_budget=said.model_budget,
+            pay=study.pay,
+            caps=study.caps,
+            model_budget=study.model_budget,
             by=self.by,
             now=self.now,
         )
-        creation.change_options(project=project, terms=said.release, by=self.by, now=self.now)
-        projects.change_statement(project=project, statement=said.statement, by=self.by, now=self.now)
-        quality_guidelines.require_reading(project=project, asked=said.must_read, by=self.by, now=self.now)
-        plain = {"name": said.name, "time_zone": said.time_zone}
+        creation.change_options(project=project, terms=study.release, by=self.by, now=self.now)
+        projects.change_statement(project=project, statement=study.statement, by=self.by, now=self.now)
+        quality_guidelines.require_reading(
+            project=project, required=study.must_read, by=self.by, now=self.now
+        )
+        plain = {"name": study.name, "time_zone": study.time_zone}
         different = {name: getattr(project, name) for name in plain if getattr(project, name) != plain[name]}
         if different:
             Project.objects.filter(pk=project.pk).update(**plain)
@@ -378,102 +380,109 @@ class _Doing:
         )
 
     def source(self, change: Change) -> None:
-        said = self.said.sources[change.place]
+        source_file = self.said.sources[change.place]
         assert self.folder is not None, "a source is only planned where files can be read"  # nosec
-        path = _path(said, change.place, self.folder, self.files)
+        path = _path(source_file, change.place, self.folder, self.files)
         assert path is not None, "a source is only planned where its file is known"  # nosec
         done = example_import.import_examples(
             project=self.project,
-            reader=said.reader,
+            reader=source_file.reader,
             path=path,
-            tables=self.folder / said.tables if said.tables else None,
-            name=said.name,
-            split=said.split,
-            limit=said.limit,
-            fields=said.fields,
-            credit=Credit(said.licence, said.citation, said.url),
-            good_only=said.good_only,
-            said={key: value for key, value in (("path", said.path), ("tables", said.tables)) if value},
+            tables=self.folder / source_file.tables if source_file.tables else None,
+            name=source_file.name,
+            split=source_file.split,
+            limit=source_file.limit,
+            fields=source_file.fields,
+            credit=Credit(source_file.licence, source_file.citation, source_file.url),
+            good_only=source_file.good_only,
+            declared_paths={
+                key: value
+                for key, value in (("path", source_file.path), ("tables", source_file.tables))
+                if value
+            },
             by=self.by,
             now=self.now,
         )
         if done.report.left_out:
-            self.applied.left_out.append(f"{said.name}: {done.report.left_out}")
+            self.applied.left_out.append(f"{source_file.name}: {done.report.left_out}")
 
     def perturbation(self, change: Change) -> None:
         perturbation_runs.perform(self.plan_run(change))
 
     def plan_run(self, change: Change) -> PerturbationRun:
-        said: Run = self.said.runs[change.place]
+        run: Run = self.said.runs[change.place]
         return perturbation_runs.plan_run(
             project=self.project,
-            kinds=said.kinds,
-            seeds=said.seeds,
-            sources=self.sources(said.sources),
-            select=said.select,
-            **({"rules": said.rules} if said.rules else {}),
-            feeds_from=self.named(said.feeds_from),
-            feeds_when=said.feeds_when,
+            kinds=run.kinds,
+            seeds=run.seeds,
+            sources=self.sources(run.sources),
+            select=run.select,
+            **({"rules": run.rules} if run.rules else {}),
+            feeds_from=self.named(run.feeds_from),
+            feeds_when=run.feeds_when,
             by=self.by,
             now=self.now,
         )
 
     def batch(self, change: Change) -> None:
-        said = self.said.batches[change.place]
+        spec = self.said.batches[change.place]
         if change.verb == "change":
-            batch = self.named(said.name)
+            batch = self.named(spec.name)
             assert batch is not None, "only what is there is changed"  # nosec
-            wanted = _changeable(said, self.project, batch)
-            batch_settings.change(batch=batch, wanted=wanted, by=self.by, now=self.now)
+            new_terms = _changeable(spec, self.project, batch)
+            batch_settings.change(batch=batch, changes=new_terms, by=self.by, now=self.now)
             return
         batches.plan_batch(
             project=self.project,
-            name=said.name,
-            task=self.task(said.type),
+            name=spec.name,
+            task=self.task(spec.type),
             sample=batches.Sample(
-                sources=self.sources(said.sources),
-                of=said.of,
-                size=said.size,
-                only=list(said.only) or None,
-                seed=said.seed,
-                strata=said.by,
-                feeds_from=self.named(said.feeds_from),
+                sources=self.sources(spec.sources),
+                of=spec.of,
+                size=spec.size,
+                only=list(spec.only) or None,
+                seed=spec.seed,
+                strata=spec.by,
+                feeds_from=self.named(spec.feeds_from),
             ),
-            terms=_columns(said.terms, self.project),
+            terms=_columns(spec.terms, self.project),
             by=self.by,
             now=self.now,
         )
 
     def gold(self, change: Change) -> None:
-        said = self.said.batches[change.place]
-        batch = self.named(said.name)
+        spec = self.said.batches[change.place]
+        batch = self.named(spec.name)
         assert batch is not None, "gold is marked in a batch that is there"  # nosec
         marked = Gold.objects.filter(item__batch=batch).select_related("item__example")
-        there = {
-            (one.item.example.external_id, one.item.example.source.name): (one.expected["data"], one.why)
-            for one in marked.select_related("item__example__source")
+        existing = {
+            (entry.item.example.external_id, entry.item.example.source.name): (
+                entry.expected["data"],
+                entry.why,
+            )
+            for entry in marked.select_related("item__example__source")
         }
         usable = Example.objects.usable().filter(source__project=self.project)
         rows = usable.select_related("stored_table", "source").order_by("source_id", "pk")
-        for one in said.gold:
-            found = {row.source.name: row for row in rows.filter(external_id=one.example)}
-            name, wrong = plan.which(one, list(found), said.sources)
+        for entry in spec.gold:
+            by_source = {row.source.name: row for row in rows.filter(external_id=entry.example)}
+            name, wrong = plan.which(entry, list(by_source), spec.sources)
             if wrong:
                 refuse("invalid_request", wrong)
-            if there.get((one.example, name)) == (one.response, one.why):
+            if existing.get((entry.example, name)) == (entry.response, entry.why):
                 continue  # marking again would record it again
             try:
                 gold.mark(
                     batch=batch,
-                    example=found[name],
-                    data=one.response,
-                    why=one.why,
-                    inputs=one.inputs or None,
+                    example=by_source[name],
+                    data=entry.response,
+                    why=entry.why,
+                    inputs=entry.inputs or None,
                     by=self.by,
                     now=self.now,
                 )
             except Invalid as invalid:
-                refuse("invalid_request", f"{one.example}: {invalid}")
+                refuse("invalid_request", f"{entry.example}: {invalid}")
 
     def open(self, change: Change) -> None:
         batch = self.named(change.name)
@@ -489,24 +498,24 @@ class _Doing:
             batch__project=self.project, batch__name=batch.name, batch__closed_at__isnull=False
         )
         accepted = rows.filter(decision__kind=Decision.Kind.ACCEPTED, is_gold=False, pinned__isnull=True)
-        for wanted in batch.guideline_examples:
-            items = accepted.filter(example__external_id=wanted.example).select_related("example__source")
+        for entry in batch.guideline_examples:
+            items = accepted.filter(example__external_id=entry.example).select_related("example__source")
             by_source = {item.example.source.name: item for item in items.order_by("-pk")}
-            source, _ = plan.which(wanted, list(by_source), batch.sources)
+            source, _ = plan.which(entry, list(by_source), batch.sources)
             if source:
                 quality_guideline_examples.pin(item=by_source[source], by=self.by, now=self.now)
 
     def person(self, change: Change) -> None:
-        said = self.said.people[change.place]
-        roles = [Role(role) for role in said.roles]
+        entry = self.said.people[change.place]
+        roles = [Role(role) for role in entry.roles]
         if change.verb == "invite":
             _, token = projects.invite(
-                project=self.project, roles=roles, name=said.name, by=self.by, now=self.now
+                project=self.project, roles=roles, name=entry.name, by=self.by, now=self.now
             )
-            self.applied.links.append(Link(said.name, token))
+            self.applied.links.append(Link(entry.name, token))
             return
         projects.add_member(
-            project=self.project, person=self.member(said), roles=roles, by=self.by, now=self.now
+            project=self.project, person=self.member(entry), roles=roles, by=self.by, now=self.now
         )
 
     # -- what things are called -------------------------------------------------------------------------
@@ -517,13 +526,13 @@ class _Doing:
     def sources(self, names: tuple[str, ...]) -> list[Source]:
         return list(Source.objects.ready().filter(project=self.project, name__in=names).order_by("pk"))
 
-    def member(self, said: schema.Somebody) -> Person:
+    def member(self, entry: schema.Somebody) -> Person:
         people: dict[str, Person] = {}
         for row, names in current_state.members(self.project):
             people = dict.fromkeys(names, row.person) | people
-        member = said.among(people)
+        member = entry.among(people)
         if member is None:
-            refuse("invalid_request", f"{said.name} is not in the project any more. Apply the file again.")
+            refuse("invalid_request", f"{entry.name} is not in the project any more. Apply the file again.")
         return member
 
 
@@ -541,9 +550,9 @@ def _run(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     assert job.made_by is not None, "somebody applies a file"  # nosec
     try:
         with upload.file.open("rb") as sent:
-            said = schema.parse(sent.read().decode("utf-8"))
+            study = schema.parse(sent.read().decode("utf-8"))
         applied = apply(
-            said, project=job.project, by=job.made_by, now=timezone.now(), invite=False, progress=progress
+            study, project=job.project, by=job.made_by, now=timezone.now(), invite=False, progress=progress
         )
     except (StudyError, UnicodeDecodeError) as error:
         refuse("invalid_request", str(error))

@@ -145,24 +145,24 @@ def of_project(
     *,
     now: datetime,
     derived: bool = True,
-    left: bool = True,
+    with_remaining: bool = True,
     names: Collection[str] = (),
     items: Collection[str] = (),
 ) -> Standing:
     """How a project stands now.
 
-    Without `derived`, perturbed examples are not counted: there may be millions. Without `left`, the work that is left is
-    not: that takes every item. `names` are ids of examples that are looked up, `items` those whose items are.
+    Without `derived`, perturbed examples are not counted: there may be millions. Without `with_remaining`, the work that is
+    left is not: that takes every item. `names` are ids of examples that are looked up, `items` those whose items are.
     """
     notes: list[str] = []
-    made: set[str] = set()
+    created_ids: set[str] = set()
     members, people = _people(project)
-    asked, invited = _invited(project, now)
+    invitees, invited = _invited(project, now)
     sources = list(Source.objects.ready().filter(project=project).order_by("pk"))
     batches = list(
         Batch.objects.filter(project=project).select_related("feeds_from", "requires").order_by("pk")
     )
-    works = _works(batches, sources, notes, made)
+    works = _works(batches, sources, notes, created_ids)
     runs = _runs(project, batches, notes)
     notes += _drawn_from_people(works)
     notes += _with_responses(sources)
@@ -177,7 +177,7 @@ def of_project(
         release=project.release,
         consent=_consent(project),
         statement=data_statement.answers(project),
-        people=(*members, *asked),
+        people=(*members, *invitees),
         sources=tuple(map(_source, sources)),
         task_types={name: row.data for name, row in workflow_task_types.newest(project).items()},
         guidelines=_guidelines(project),
@@ -191,14 +191,14 @@ def of_project(
         people=people,
         invited=invited,
         removed=_removed(project),
-        batches=_counts(batches, left),
-        unfinished=frozenset(place for place, (_, stopped) in enumerate(runs) if stopped),
+        batches=_counts(batches, with_remaining),
+        unfinished=frozenset(index for index, (_, stopped) in enumerate(runs) if stopped),
         examples=_examples(sources, derived),
         paces=_paces(batches),
         predictors=django_settings.PREDICTORS,
         named=_named(sources, names),
         items=_items(batches, items),
-        made=frozenset(made),
+        made=frozenset(created_ids),
         annotators=len(annotators),
         simulated=sum(person.is_simulated for person in annotators),
         with_sentences=frozenset(loop_fit.with_sentences(sources)),
@@ -242,13 +242,13 @@ def _removed(project: Project) -> dict[str, date]:
 def _invited(project: Project, now: datetime) -> tuple[list[Somebody], dict[str, frozenset[str]]]:
     rows = Invitation.objects.filter(project=project, accepted_at__isnull=True, expires_at__gt=now)
     roles_of: dict[str, frozenset[str]] = {}
-    shown: dict[str, str] = {}
+    display_names: dict[str, str] = {}
     for row in rows.exclude(name="").order_by("pk"):
         name = spelling(row.name)
-        shown.setdefault(name, row.name)
+        display_names.setdefault(name, row.name)
         roles_of[name] = roles_of.get(name, frozenset()) | frozenset(row.roles)
     people = [
-        Somebody(shown[name], tuple(role.value for role in Role if role.value in roles))
+        Somebody(display_names[name], tuple(role.value for role in Role if role.value in roles))
         for name, roles in roles_of.items()
     ]
     return people, roles_of
@@ -296,7 +296,7 @@ def _with_responses(sources: Iterable[Source]) -> Iterator[str]:
 
 def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tuple[Run, bool]]:
     """Each run, and whether it stopped on its way."""
-    found = []
+    runs = []
     names = {batch.pk: batch.name for batch in batches}
     rows = (
         PerturbationRun.objects.filter(project=project).defer("chosen", "marks").prefetch_related("sources")
@@ -321,33 +321,33 @@ def _runs(project: Project, batches: list[Batch], notes: list[str]) -> list[tupl
                 ).format(name=run.name, decided=decided)
             )
             continue
-        found.append((run, row.event_id is None and row.feeds_from_id is None))
-    return found
+        runs.append((run, row.event_id is None and row.feeds_from_id is None))
+    return runs
 
 
 OF_HERE = frozenset({"base", "outcome"})
 """What is frozen beside an item and means something in its own project only: the addresses of what it came from."""
 
 
-def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, list[GoldItem]]:
+def _golds(batches: list[Batch], notes: list[str], created_ids: set[str]) -> dict[int, list[GoldItem]]:
     golds: dict[int, list[GoldItem]] = {}
     rows = Gold.objects.filter(item__batch__in=batches).select_related("item__example__source")
-    for one in rows.order_by("item__position", "pk"):
-        example = one.item.example
-        inputs = {key: value for key, value in one.item.inputs.items() if key not in OF_HERE}
-        said = GoldItem(example.external_id, one.expected["data"], one.why, example.source.name, inputs)
-        golds.setdefault(one.item.batch_id, []).append(said)
+    for row in rows.order_by("item__position", "pk"):
+        example = row.item.example
+        inputs = {key: value for key, value in row.item.inputs.items() if key not in OF_HERE}
+        entry = GoldItem(example.external_id, row.expected["data"], row.why, example.source.name, inputs)
+        golds.setdefault(row.item.batch_id, []).append(entry)
         if example.parent_id is not None and example.seed is None:
-            made.add(example.external_id)
-    if made:
+            created_ids.add(example.external_id)
+    if created_ids:
         notes.append(
             ngettext(
                 "{number} gold item is about an example that people created here. It is left out, "
                 "because a study file contains no edits.",
                 "{number} gold items are about examples that people created here. They are left out, "
                 "because a study file contains no edits.",
-                len(made),
-            ).format(number=len(made))
+                len(created_ids),
+            ).format(number=len(created_ids))
         )
     barred = Exclusion.objects.filter(item__gold__isnull=False, item__batch__in=batches).order_by()
     if people := barred.values("person").distinct().count():
@@ -365,18 +365,20 @@ def _golds(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, 
     return golds
 
 
-def _guideline_examples(batches: list[Batch], notes: list[str], made: set[str]) -> dict[int, list[ItemName]]:
+def _guideline_examples(
+    batches: list[Batch], notes: list[str], created_ids: set[str]
+) -> dict[int, list[ItemName]]:
     """The guideline examples of each batch, in the order in which they were chosen."""
     chosen: dict[int, list[ItemName]] = {}
     rows = PinnedExample.objects.filter(item__batch__in=batches).select_related("item__example__source")
     made_here = set()
-    for one in rows.order_by("pk"):
-        example = one.item.example
-        chosen.setdefault(one.item.batch_id, []).append(ItemName(example.external_id, example.source.name))
+    for row in rows.order_by("pk"):
+        example = row.item.example
+        chosen.setdefault(row.item.batch_id, []).append(ItemName(example.external_id, example.source.name))
         if example.parent_id is not None and example.seed is None:
             made_here.add(example.external_id)
     if made_here:
-        made |= made_here
+        created_ids |= made_here
         notes.append(
             ngettext(
                 "{number} guideline example is about an example that people created here. It is left out, "
@@ -389,11 +391,13 @@ def _guideline_examples(batches: list[Batch], notes: list[str], made: set[str]) 
     return chosen
 
 
-def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: set[str]) -> list[Work]:
+def _works(
+    batches: list[Batch], sources: list[Source], notes: list[str], created_ids: set[str]
+) -> list[Work]:
     names = {source.public_id: source.name for source in sources}
-    golds = _golds(batches, notes, made)
-    pinned = _guideline_examples(batches, notes, made)
-    found = []
+    golds = _golds(batches, notes, created_ids)
+    pinned = _guideline_examples(batches, notes, created_ids)
+    specs = []
     for batch in batches:
         task = batch.installed_task()
         if task is None:
@@ -411,8 +415,10 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
                 ).format(batch=batch.name)
             )
         sampling = batch.sampling or _old_sampling(batch)
-        drawn = tuple(dict.fromkeys(names[one] for one in sampling.get("sources", ()) if one in names))
-        found.append(
+        drawn = tuple(
+            dict.fromkeys(names[source_id] for source_id in sampling.get("sources", ()) if source_id in names)
+        )
+        specs.append(
             Work(
                 name=batch.name,
                 type=batch.task_type,
@@ -430,7 +436,7 @@ def _works(batches: list[Batch], sources: list[Source], notes: list[str], made: 
                 open=batch.opened_at is not None or batch.opens_when_drawn,
             )
         )
-    return found
+    return specs
 
 
 def _terms(batch: Batch) -> dict[str, Any]:
@@ -466,60 +472,63 @@ def _old_sampling(batch: Batch) -> dict[str, Any]:
     if batch.feeds_from_id is not None:
         return {}
     rows = Item.objects.filter(batch=batch, is_gold=False).order_by("position")
-    said = list(rows.values_list("example__external_id", "example__source__public_id"))
-    return {"sources": list(dict.fromkeys(source for _, source in said)), "only": [name for name, _ in said]}
+    pairs = list(rows.values_list("example__external_id", "example__source__public_id"))
+    return {
+        "sources": list(dict.fromkeys(source for _, source in pairs)),
+        "only": [name for name, _ in pairs],
+    }
 
 
-def _counts(batches: list[Batch], left: bool) -> dict[str, Counts]:
+def _counts(batches: list[Batch], with_remaining: bool) -> dict[str, Counts]:
     tallies = Tally.objects.filter(batch__in=batches).order_by()
     submitted = dict(tallies.values_list("batch_id").annotate(n=Sum("submitted")))
     golds = Item.objects.filter(batch__in=batches, is_gold=True).order_by().values_list("batch_id")
     gold = {
-        batch: (number, said)
-        for batch, number, said in golds.annotate(n=Count("pk"), s=Sum("submitted_count"))
+        batch: (number, gold_submitted)
+        for batch, number, gold_submitted in golds.annotate(n=Count("pk"), s=Sum("submitted_count"))
     }
     waiting: dict[int, tuple[int, int]] = {}
-    if left:
+    if with_remaining:
         rows = Item.objects.filter(batch__in=batches, is_gold=False, decision__isnull=True).order_by()
         free = Sum(F("places_count") - F("submitted_count"))
         for batch, number, places in rows.values_list("batch_id").annotate(n=Count("pk"), free=free):
             waiting[batch] = (number, places)
-    found = {}
+    counts = {}
     for batch in batches:
-        number, said = gold.get(batch.pk, (0, 0))
-        undecided, places = waiting.get(batch.pk, (0, 0)) if left else (None, None)
+        number, gold_submitted = gold.get(batch.pk, (0, 0))
+        undecided, places = waiting.get(batch.pk, (0, 0)) if with_remaining else (None, None)
         size = (batch.state, batch.items_count, batch.places_count, submitted.get(batch.pk, 0))
-        found[batch.name] = Counts(*size, number, said, undecided, places, batch.accepted_count)
-    return found
+        counts[batch.name] = Counts(*size, number, gold_submitted, undecided, places, batch.accepted_count)
+    return counts
 
 
 def _named(sources: list[Source], names: Collection[str]) -> dict[str, dict[str, tableqa.Example]]:
     """The examples of these ids, by source, in the order in which the sources were imported."""
-    found: dict[str, dict[str, tableqa.Example]] = {}
+    examples: dict[str, dict[str, tableqa.Example]] = {}
     of = {source.pk: source.name for source in sources}
-    wanted = sorted(names)
-    for start in range(0, len(wanted), AT_ONCE):
+    example_ids = sorted(names)
+    for start in range(0, len(example_ids), AT_ONCE):
         rows = Example.objects.usable().filter(
-            source__in=sources, external_id__in=wanted[start : start + AT_ONCE]
+            source__in=sources, external_id__in=example_ids[start : start + AT_ONCE]
         )
         for row in rows.select_related("stored_table").order_by("source_id", "pk"):
-            found.setdefault(row.external_id, {})[of[row.source_id]] = row.example()
-    return found
+            examples.setdefault(row.external_id, {})[of[row.source_id]] = row.example()
+    return examples
 
 
 def _items(batches: list[Batch], names: Collection[str]) -> dict[str, dict[ItemName, ItemState]]:
     """The items of the batches about these examples (ids), by the name of the batch."""
-    found: dict[str, dict[ItemName, ItemState]] = {}
-    wanted = sorted(names)
+    states: dict[str, dict[ItemName, ItemState]] = {}
+    example_ids = sorted(names)
     of = {batch.pk: batch for batch in batches}
-    for start in range(0, len(wanted), AT_ONCE):
+    for start in range(0, len(example_ids), AT_ONCE):
         rows = Item.objects.filter(
-            batch__in=batches, example__external_id__in=wanted[start : start + AT_ONCE]
+            batch__in=batches, example__external_id__in=example_ids[start : start + AT_ONCE]
         )
         for row in rows.select_related("example__source", "decision", "pinned").order_by("-pk"):
             name = ItemName(row.example.external_id, row.example.source.name)
-            found.setdefault(of[row.batch_id].name, {})[name] = _state(row, of[row.batch_id])
-    return found
+            states.setdefault(of[row.batch_id].name, {})[name] = _state(row, of[row.batch_id])
+    return states
 
 
 def _state(item: Item, batch: Batch) -> ItemState:
@@ -534,16 +543,16 @@ def _state(item: Item, batch: Batch) -> ItemState:
 
 
 def _examples(sources: list[Source], derived: bool) -> dict[tuple[str, str], int]:
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     names = {source.pk: source.name for source in sources}
     for source in sources:
-        found[source.name, "originals"] = found.get((source.name, "originals"), 0) + source.examples_count
+        counts[source.name, "originals"] = counts.get((source.name, "originals"), 0) + source.examples_count
     kinds = (("perturbed", Example.objects.perturbed()), ("automatic", Example.objects.automatic()))
     for of, rows in kinds if derived else ():
         counted = rows.filter(source__in=sources).order_by().values_list("source_id").annotate(n=Count("pk"))
         for source_id, number in counted:
-            found[names[source_id], of] = found.get((names[source_id], of), 0) + number
-    return found
+            counts[names[source_id], of] = counts.get((names[source_id], of), 0) + number
+    return counts
 
 
 def _paces(batches: list[Batch]) -> dict[Kind, Pace]:
@@ -557,11 +566,11 @@ def _paces(batches: list[Batch]) -> dict[Kind, Pace]:
     rows = ledger.worked(Q(of_batch__in=list(of), of_simulated=False))
     for (batch_id, person, _), (micros, items, _) in rows.items():
         work[of[batch_id]][person].update(micros=micros, items=items)
-    found = {}
+    paces = {}
     for kind, people in work.items():
         timed = [done for done in people.values() if done["micros"]]
         pace = mean_over((done["micros"] / ledger.SECOND, done["items"]) for done in timed)
         if pace.value is not None:
             ends = None if pace.low is None or pace.high is None else (pace.low, pace.high)
-            found[kind] = Pace(pace.value, sum(done["items"] for done in timed), ends)
-    return found
+            paces[kind] = Pace(pace.value, sum(done["items"] for done in timed), ends)
+    return paces

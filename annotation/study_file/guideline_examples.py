@@ -14,37 +14,37 @@ Step = tuple[Literal["add", "wait", "leave", "cannot"], str]
 
 
 def steps(
-    wanted: Work,
+    spec: Work,
     *,
     is_planned: bool,
     is_closed: bool,
-    known: Sequence[ItemName],
+    existing: Sequence[ItemName],
     states: Mapping[ItemName, ItemState],
     source_of: Callable[[ItemName], tuple[str, str]],
 ) -> Iterator[Step]:
     """The steps for the guideline examples that a file names in a batch.
 
-    `known` are those that the project has there, `states` the items of the batch that the file names. `source_of` says
+    `existing` are those that the project has there, `states` the items of the batch that the file names. `source_of` says
     which source has such an example, or what is wrong; ("", "") where nobody knows yet.
     """
     new, waiting = 0, 0
-    left: list[str] = []
-    for one in wanted.guideline_examples:
-        source, wrong = source_of(one)
-        state = states.get(ItemName(one.example, source))
+    excluded: list[str] = []
+    for entry in spec.guideline_examples:
+        source, wrong = source_of(entry)
+        state = states.get(ItemName(entry.example, source))
         if state is None:
-            if not wrong and not _may_come(one, wanted, is_planned, is_closed):
+            if not wrong and not _may_come(entry, spec, is_planned, is_closed):
                 wrong = gettext(
                     "the batch has no item about {example!r}. Correct the id, or remove the entry."
-                ).format(example=one.example)
+                ).format(example=entry.example)
             if wrong:
                 yield "cannot", f"guideline_examples: {wrong}"
             waiting += not wrong
         elif state == "gold":
             words = gettext("{example!r} is a gold item. Annotators must not see its response.")
-            yield "cannot", f"guideline_examples: {words.format(example=one.example)}"
+            yield "cannot", f"guideline_examples: {words.format(example=entry.example)}"
         elif state == "excluded":
-            left.append(repr(one.example))
+            excluded.append(repr(entry.example))
         elif state == "accepted" and is_closed:
             new += 1
         elif state != "pinned":
@@ -65,12 +65,12 @@ def steps(
             waiting,
         )
         yield "wait", words.format(number=waiting)
-    if left:
+    if excluded:
         words = gettext(
             "{examples}: not accepted in the project. Only accepted items are guideline examples."
         )
-        yield "leave", words.format(examples=", ".join(left))
-    if gone := sum(not _names(wanted, one) for one in known):
+        yield "leave", words.format(examples=", ".join(excluded))
+    if gone := sum(not _names(spec, entry) for entry in existing):
         words = ngettext(
             "{gone} guideline example is not in the file.",
             "{gone} guideline examples are not in the file.",
@@ -79,14 +79,14 @@ def steps(
         yield "leave", words.format(gone=gone)
 
 
-def _may_come(one: ItemName, wanted: Work, is_planned: bool, is_closed: bool) -> bool:
+def _may_come(entry: ItemName, spec: Work, is_planned: bool, is_closed: bool) -> bool:
     """Whether the batch may still get an item about this example."""
-    if wanted.feeds_from and not is_closed:
+    if spec.feeds_from and not is_closed:
         return True
-    return not is_planned and (not wanted.only or one.example in wanted.only)
+    return not is_planned and (not spec.only or entry.example in spec.only)
 
 
-def _names(wanted: Work, one: ItemName) -> bool:
+def _names(spec: Work, entry: ItemName) -> bool:
     """Whether the file names this guideline example of the project."""
-    named = (ItemName(one.example), one)
-    return any(name in named for name in wanted.guideline_examples)
+    named = (ItemName(entry.example), entry)
+    return any(name in named for name in spec.guideline_examples)

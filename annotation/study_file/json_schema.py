@@ -34,10 +34,10 @@ _SEED = {"type": "integer", "minimum": 0, "maximum": LARGEST_SEED}
 
 
 def _object(description: str, required: Iterable[str] = (), **properties: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "object", "description": description, "properties": properties}
+    definition: dict[str, Any] = {"type": "object", "description": description, "properties": properties}
     if required := list(required):
-        found["required"] = required
-    return {**found, "additionalProperties": False}
+        definition["required"] = required
+    return {**definition, "additionalProperties": False}
 
 
 def _list(description: str, of: dict[str, Any], **more: Any) -> dict[str, Any]:

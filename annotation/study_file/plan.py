@@ -171,17 +171,17 @@ class Plan:
     @property
     def does(self) -> tuple[Change, ...]:
         """What would be done."""
-        return tuple(one for one in self.changes if one.verb not in ("leave", "wait", "cannot"))
+        return tuple(change for change in self.changes if change.verb not in ("leave", "wait", "cannot"))
 
     @property
     def waits(self) -> tuple[Change, ...]:
         """What is done when the file is applied again, once it can be."""
-        return tuple(one for one in self.changes if one.verb == "wait")
+        return tuple(change for change in self.changes if change.verb == "wait")
 
     @property
     def cannot(self) -> tuple[Change, ...]:
         """What stands in the way; nothing is applied then."""
-        return tuple(one for one in self.changes if one.verb == "cannot")
+        return tuple(change for change in self.changes if change.verb == "cannot")
 
     @property
     def hours(self) -> float:
@@ -237,56 +237,56 @@ def in_order(study: Study) -> list[tuple[str, int]]:
 
     Runs over all examples of sources come first: batches may be about what they make.
     """
-    names = {one.name: place for place, one in enumerate(study.batches)}
-    found: list[tuple[str, int]] = []
+    names = {batch.name: index for index, batch in enumerate(study.batches)}
+    ordered: list[tuple[str, int]] = []
 
-    def add(place: int) -> None:
-        if ("batch", place) in found:
+    def add(index: int) -> None:
+        if ("batch", index) in ordered:
             return
-        for before in (study.batches[place].feeds_from, study.batches[place].requires):
-            if before in names and names[before] != place:
+        for before in (study.batches[index].feeds_from, study.batches[index].requires):
+            if before in names and names[before] != index:
                 add(names[before])
-        found.append(("batch", place))
+        ordered.append(("batch", index))
 
-    found += [("perturbation", place) for place, run in enumerate(study.runs) if not run.feeds_from]
-    for place in range(len(study.batches)):
-        add(place)
-    return found + [("perturbation", place) for place, run in enumerate(study.runs) if run.feeds_from]
+    ordered += [("perturbation", index) for index, run in enumerate(study.runs) if not run.feeds_from]
+    for index in range(len(study.batches)):
+        add(index)
+    return ordered + [("perturbation", index) for index, run in enumerate(study.runs) if run.feeds_from]
 
 
-def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
+def _completed(study: Study, current: Study) -> tuple[Study, list[Change]]:
     """A study with the terms of the project wherever its file is silent about them, and what stays for that reason.
 
     Somebody may have set them in the pages: a line that is not there takes nothing away. `{}` or "" does.
     """
     stays: list[Change] = []
     unsaid = {
-        name: getattr(there, name)
+        name: getattr(current, name)
         for name in ("time_zone", "must_read", "caps", "pay", "model_budget", "release")
-        if not study.says("project", name) and getattr(there, name) != getattr(study, name)
+        if not study.says("project", name) and getattr(current, name) != getattr(study, name)
     }
-    kept = [f"{name} {_value(value)}" for name, value in unsaid.items()]
+    parts = [f"{name} {_value(value)}" for name, value in unsaid.items()]
     answers = {
         name: text
-        for name, text in there.statement.items()
+        for name, text in current.statement.items()
         if not study.says("statement", name) and name not in study.statement
     }
     if answers:
-        kept.append(gettext("of the statement, {answers}").format(answers=", ".join(answers)))
-    if kept:
-        stays.append(_change("leave", study, "project", there.slug, _silent(kept)))
-    planned = {one.name: one for one in there.batches}
+        parts.append(gettext("of the statement, {answers}").format(answers=", ".join(answers)))
+    if parts:
+        stays.append(_change("leave", study, "project", current.slug, _silent(parts)))
+    planned = {batch.name: batch for batch in current.batches}
     batches = []
-    for place, work in enumerate(study.batches):
+    for index, work in enumerate(study.batches):
         before = planned.get(work.name)
         more = {
             name: getattr(before, name)
             for name in (changeable() if before is not None else ())
-            if not _says(study, place, name) and getattr(before, name) != getattr(work, name)
+            if not _says(study, index, name) and getattr(before, name) != getattr(work, name)
         }
         if more and before is not None:
-            kept = [f"{COMPARED[name]} {_of(before, name)}" for name in more]
-            stays.append(_change("leave", study, "batch", work.name, _silent(kept), place))
+            parts = [f"{COMPARED[name]} {_of(before, name)}" for name in more]
+            stays.append(_change("leave", study, "batch", work.name, _silent(parts), index))
         batches.append(work.changed(**more))
     completed = dataclasses.replace(
         study, **unsaid, statement={**answers, **study.statement}, batches=tuple(batches)
@@ -294,47 +294,47 @@ def _completed(study: Study, there: Study) -> tuple[Study, list[Change]]:
     return completed, stays
 
 
-def _says(study: Study, place: int, name: str) -> bool:
+def _says(study: Study, index: int, name: str) -> bool:
     """Whether the file says one of the parts in `COMPARED` of a batch, for itself or for its kind."""
     path = COMPARED[name].split(".")
-    of_kind = ("kinds", study.batches[place].type, *path)
-    return study.says("batches", place, *path) or study.says(*of_kind)
+    of_kind = ("kinds", study.batches[index].type, *path)
+    return study.says("batches", index, *path) or study.says(*of_kind)
 
 
-def _silent(kept: Sequence[str]) -> str:
-    return gettext("{kept}: not in the file. It stays.").format(kept="; ".join(kept))
+def _silent(parts: Sequence[str]) -> str:
+    return gettext("{kept}: not in the file. It stays.").format(kept="; ".join(parts))
 
 
-def _change(verb: Verb, study: Study, section: str, name: str, words: str, place: int = 0) -> Change:
+def _change(verb: Verb, study: Study, section: str, name: str, words: str, index: int = 0) -> Change:
     at = {"batch": "batches", "gold": "batches", "open": "batches", "source": "sources", "person": "people"}
     at |= {"perturbation": "perturbations", "guideline examples": "batches"}
-    line = study.line(at[section], place) if section in at else study.line(section)
+    line = study.line(at[section], index) if section in at else study.line(section)
     if section == "task type":
         line = study.line("task_types", name)
-    return Change(verb, section, name, words, place, line)
+    return Change(verb, section, name, words, index, line)
 
 
-def which(one: GoldItem | ItemName, there: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
+def which(entry: GoldItem | ItemName, holders: Sequence[str], own: Sequence[str]) -> tuple[str, str]:
     """Of the sources that have such an example, the one that is meant; or what is wrong, in words.
 
     The source that is named, else one of the batch's `own`, else the only one of the project.
     """
-    if one.source:
-        if one.source in there:
-            return one.source, ""
+    if entry.source:
+        if entry.source in holders:
+            return entry.source, ""
         return "", gettext("The source {source!r} does not contain the example {example!r}.").format(
-            source=one.source, example=one.example
+            source=entry.source, example=entry.example
         )
-    for name in there:
+    for name in holders:
         if name in own:
             return name, ""
-    if len(there) > 1:
+    if len(holders) > 1:
         return "", gettext("{sources} have an example {example!r}. Choose one with `source`.").format(
-            sources=gettext(" and ").join(map(repr, there)), example=one.example
+            sources=gettext(" and ").join(map(repr, holders)), example=entry.example
         )
-    if not there:
-        return "", gettext("No source contains the example {example!r}.").format(example=one.example)
-    return there[0], ""
+    if not holders:
+        return "", gettext("No source contains the example {example!r}.").format(example=entry.example)
+    return holders[0], ""
 
 
 class _Comparison:
@@ -343,50 +343,52 @@ class _Comparison:
     def __init__(self, study: Study, standing: Standing, looked: Mapping[int, Looked] | None) -> None:
         self.study, self.standing, self.looked = study, standing, looked
         self.there = standing.study
-        self.planned = {one.name: one for one in self.there.batches}
-        self.wanted = {one.name: one for one in study.batches}
+        self.planned = {batch.name: batch for batch in self.there.batches}
+        self.wanted = {batch.name: batch for batch in study.batches}
         self.waiting: set[str] = set()
         self.open: set[str] = set()
 
-    def say(self, verb: Verb, section: str, name: str, words: str, place: int = 0) -> Change:
-        return _change(verb, self.study, section, name, words, place)
+    def say(self, verb: Verb, section: str, name: str, words: str, index: int = 0) -> Change:
+        return _change(verb, self.study, section, name, words, index)
 
-    def files(self, place: int) -> Looked:
+    def files(self, index: int) -> Looked:
         """What was found of the files of a source."""
-        return (self.looked or {}).get(place, Looked())
+        return (self.looked or {}).get(index, Looked())
 
     def names(
-        self, section: str, place: int, name: str, sources: Sequence[str], *batches: str
+        self, section: str, index: int, name: str, sources: Sequence[str], *batches: str
     ) -> Iterator[Change]:
         """Sources and batches that something names have to be somewhere."""
-        there = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
-        for one in sources:
-            if one not in there:
-                yield self.say("cannot", section, name, unknown(gettext("source"), one, there), place)
-        for one in filter(None, batches):
-            if one not in self.wanted and one not in self.planned:
-                words = unknown(gettext("batch"), one, dict.fromkeys((*self.wanted, *self.planned)))
-                yield self.say("cannot", section, name, words, place)
+        source_names = dict.fromkeys(source.name for source in (*self.study.sources, *self.there.sources))
+        for reference in sources:
+            if reference not in source_names:
+                yield self.say(
+                    "cannot", section, name, unknown(gettext("source"), reference, source_names), index
+                )
+        for reference in filter(None, batches):
+            if reference not in self.wanted and reference not in self.planned:
+                words = unknown(gettext("batch"), reference, dict.fromkeys((*self.wanted, *self.planned)))
+                yield self.say("cannot", section, name, words, index)
 
     def holders(self, name: str) -> dict[str, tableqa.Example]:
         """The example of this id in each source that has it, or will once its files are imported."""
-        found = dict(self.standing.named.get(name, {}))
-        for place, source in enumerate(self.study.sources):
-            if name in self.files(place).named:
-                found.setdefault(source.name, self.files(place).named[name])
-        return found
+        by_source = dict(self.standing.named.get(name, {}))
+        for index, source in enumerate(self.study.sources):
+            if name in self.files(index).named:
+                by_source.setdefault(source.name, self.files(index).named[name])
+        return by_source
 
     def unread_files(self) -> bool:
         """Whether there are sources of which nobody knows the examples yet."""
-        there = {one.name for one in self.there.sources}
+        imported_names = {source_file.name for source_file in self.there.sources}
         return any(
-            source.name not in there and not self.files(place).checksum
-            for place, source in enumerate(self.study.sources)
+            source.name not in imported_names and not self.files(index).checksum
+            for index, source in enumerate(self.study.sources)
         )
 
-    def unread(self, wanted: Work) -> bool:
+    def unread(self, spec: Work) -> bool:
         """Whether there are examples that nobody knows yet: of files that are not read, or that a run is to make."""
-        return self.unread_files() or (wanted.of != "originals" and bool(self.study.runs))
+        return self.unread_files() or (spec.of != "originals" and bool(self.study.runs))
 
     def annotators(self, *, joining: bool = False) -> int:
         """How many annotate in the project once the people of the file have the roles that it gives them.
@@ -394,80 +396,82 @@ class _Comparison:
         joining: also those who have a link or get one. Each person counts once, by whatever name the file has them.
         """
         annotator, more = Role.ANNOTATOR.value, set()
-        for one in (*self.study.people, *(self.there.people if joining else ())):
-            has = one.among(self.standing.people)
-            comes = one.among(self.standing.invited) or not one.among(self.standing.removed)
-            if annotator in one.roles and (joining and comes if has is None else annotator not in has):
-                more.add(spelling(one.name if has is None else one.email or one.name))
+        for entry in (*self.study.people, *(self.there.people if joining else ())):
+            has = entry.among(self.standing.people)
+            comes = entry.among(self.standing.invited) or not entry.among(self.standing.removed)
+            if annotator in entry.roles and (joining and comes if has is None else annotator not in has):
+                more.add(spelling(entry.name if has is None else entry.email or entry.name))
         return self.standing.annotators + len(more)
 
-    def items(self, wanted: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
+    def items(self, spec: Work, before: Mapping[str, int | None]) -> tuple[int | None, bool]:
         """How many items a new batch will have, and whether that is only the most that there can be; None: nobody knows."""
-        most = bool(wanted.task.without)
+        most = bool(spec.task.without)
         drawn: int | None = 0
-        if wanted.only:
-            drawn = len(wanted.only)
-        elif wanted.sources:
-            found = [self.examples(name, wanted.of) for name in wanted.sources]
-            if wanted.of != "originals" and wanted.name not in self.planned:
+        if spec.only:
+            drawn = len(spec.only)
+        elif spec.sources:
+            counts = [self.examples(name, spec.of) for name in spec.sources]
+            if spec.of != "originals" and spec.name not in self.planned:
                 # What is made in between is not counted yet.
-                drawn, most = wanted.size, True
+                drawn, most = spec.size, True
             else:
-                drawn = sum(found) if wanted.size is None else min(wanted.size, sum(found))
-        if not wanted.feeds_from:
+                drawn = sum(counts) if spec.size is None else min(spec.size, sum(counts))
+        if not spec.feeds_from:
             return drawn, most
-        fed = before.get(wanted.feeds_from)
+        fed = before.get(spec.feeds_from)
         if fed is None or drawn is None:
             return None, True
         return fed + drawn, True
 
-    def number(self, wanted: Work) -> int | None:
+    def number(self, spec: Work) -> int | None:
         """How many examples there are of those that a batch is drawn from; None where nobody knows yet."""
-        if wanted.of == "automatic" or not wanted.sources:
+        if spec.of == "automatic" or not spec.sources:
             return None  # runs of the file come first
-        return sum(self.examples(name, wanted.of) for name in wanted.sources)
+        return sum(self.examples(name, spec.of) for name in spec.sources)
 
     def examples(self, name: str, of: str) -> int:
-        found = self.standing.examples.get((name, of), 0)
+        count = self.standing.examples.get((name, of), 0)
         if of == "originals":
-            for place, source in enumerate(self.study.sources):
-                known = {one.checksum for one in self.there.sources if one.name == name}
-                looked = self.files(place)
-                if source.name == name and looked.checksum and looked.checksum not in known:
-                    found = max(found, looked.examples)
-        return found
+            for index, source in enumerate(self.study.sources):
+                checksums = {
+                    source_file.checksum for source_file in self.there.sources if source_file.name == name
+                }
+                looked = self.files(index)
+                if source.name == name and looked.checksum and looked.checksum not in checksums:
+                    count = max(count, looked.examples)
+        return count
 
 
 class _ProjectComparison(_Comparison):
     """What changes of the project itself, its sources and its people."""
 
     def project(self, *, fresh: bool) -> Iterator[Change]:
-        wanted, there = self.study, self.there
+        study, current = self.study, self.there
         differ = [
-            _becomes(gettext(word), _value(getattr(there, name)), _value(getattr(wanted, name)))
+            _becomes(gettext(word), _value(getattr(current, name)), _value(getattr(study, name)))
             for name, word in PROJECT_TERMS.items()
-            if getattr(wanted, name) != getattr(there, name)
+            if getattr(study, name) != getattr(current, name)
         ]
-        if wanted.statement != there.statement:
+        if study.statement != current.statement:
             differ.append(gettext("data statement"))
         if differ:
-            yield self.say("change", "project", there.slug, f"{'; '.join(differ)}.")
-        if not wanted.consent and there.consent:
+            yield self.say("change", "project", current.slug, f"{'; '.join(differ)}.")
+        if not study.consent and current.consent:
             words = gettext("the project asks for consent; the file does not mention it.")
             yield self.say("leave", "consent", "", words)
-        elif wanted.consent and not there.consent:
+        elif study.consent and not current.consent:
             yield self.say("add", "consent", "", gettext("a text."))
-        elif wanted.consent != there.consent:
+        elif study.consent != current.consent:
             words = gettext("a new version: annotators are asked again before their next item.")
             yield self.say("change", "consent", "", words)
         yield from self.task_types()
-        for key, text in wanted.guidelines.items():
+        for key, text in study.guidelines.items():
             usual = self.usual_guidelines(key)
-            before = there.guidelines.get(key, usual)
+            before = current.guidelines.get(key, usual)
             if text != before:
                 replaced = gettext("replaces the text of the task type.")
-                words = gettext("a new version.") if key in there.guidelines else replaced
-                if wanted.must_read and not fresh:
+                words = gettext("a new version.") if key in current.guidelines else replaced
+                if study.must_read and not fresh:
                     words += " " + gettext("Annotators read them again before their next item.")
                 yield self.say("change", "guidelines", key, words)
 
@@ -488,7 +492,7 @@ class _ProjectComparison(_Comparison):
                     yield dataclasses.replace(change, line=line)
             elif before is None:
                 words = gettext("a task type of this project, with {fields}.").format(
-                    fields=", ".join(one["name"] for one in data["fields"])
+                    fields=", ".join(field_data["name"] for field_data in data["fields"])
                 )
                 yield self.say("add", "task type", name, words)
             elif before != data:
@@ -499,38 +503,38 @@ class _ProjectComparison(_Comparison):
                 yield self.say("leave", "task type", name, gettext("not in the file."))
 
     def sources(self) -> Iterator[Change]:
-        for place, wanted in enumerate(self.study.sources):
-            yield from self.source(place, wanted)
-        named = {one.name for one in self.study.sources}
-        for name in dict.fromkeys(one.name for one in self.there.sources if one.name not in named):
+        for index, source_file in enumerate(self.study.sources):
+            yield from self.source(index, source_file)
+        named = {source.name for source in self.study.sources}
+        for name in dict.fromkeys(source.name for source in self.there.sources if source.name not in named):
             yield self.say("leave", "source", name, gettext("not in the file."))
 
-    def source(self, place: int, wanted: SourceFile) -> Iterator[Change]:
-        found = [one for one in self.there.sources if one.name == wanted.name]
+    def source(self, index: int, source_file: SourceFile) -> Iterator[Change]:
+        imported = [entry for entry in self.there.sources if entry.name == source_file.name]
         verb: Verb = "cannot"
-        looked = self.files(place)
-        known = wanted.checksum or looked.checksum
-        if other := next((one.reader for one in found if one.reader != wanted.reader), ""):
+        looked = self.files(index)
+        checksum = source_file.checksum or looked.checksum
+        if other := next((entry.reader for entry in imported if entry.reader != source_file.reader), ""):
             words = gettext(
                 "the source of this name in the project uses the reader {reader}, not {wanted}. Rename "
                 "this one."
-            ).format(reader=other, wanted=wanted.reader)
-        elif found and (looked.wrong or not known):
+            ).format(reader=other, wanted=source_file.reader)
+        elif imported and (looked.wrong or not checksum):
             return
         elif looked.wrong:
             words = looked.wrong
-        elif any(one.checksum == known for one in found):
+        elif any(entry.checksum == checksum for entry in imported):
             return
-        elif wanted.checksum and looked.checksum and wanted.checksum != looked.checksum:
+        elif source_file.checksum and looked.checksum and source_file.checksum != looked.checksum:
             words = gettext("{path} does not contain the data of the study (the checksum differs).").format(
-                path=wanted.path
+                path=source_file.path
             )
         elif looked.checksum:
             verb, words = (
                 "add",
                 ngettext(
                     "import {path}, {number} example.", "import {path}, {number} examples.", looked.examples
-                ).format(path=wanted.path or wanted.name, number=_n(looked.examples)),
+                ).format(path=source_file.path or source_file.name, number=_n(looked.examples)),
             )
         elif self.looked is None:
             words = gettext(
@@ -541,81 +545,81 @@ class _ProjectComparison(_Comparison):
             words = gettext(
                 "not in the project. Give the path of its files: path in the file, or --source "
                 "'{name}=PATH' on the command line."
-            ).format(name=wanted.name if names.count(wanted.name) == 1 else place + 1)
-        yield self.say(verb, "source", wanted.name, words, place)
+            ).format(name=source_file.name if names.count(source_file.name) == 1 else index + 1)
+        yield self.say(verb, "source", source_file.name, words, index)
 
     def people(self) -> Iterator[Change]:
-        for place, one in enumerate(self.study.people):
-            roles = frozenset(one.roles)
+        for index, entry in enumerate(self.study.people):
+            roles = frozenset(entry.roles)
             verb: Verb = "leave"
             standing, words = self.standing, ""
-            has, asked = one.among(standing.people), one.among(standing.invited)
+            has, invited = entry.among(standing.people), entry.among(standing.invited)
             if has is not None and not roles <= has:
-                more = _roles(role for role in one.roles if role not in has)
+                more = _roles(role for role in entry.roles if role not in has)
                 verb, words = "change", gettext("also {roles}.").format(roles=more)
             elif has is not None and has - roles:
                 words = gettext(
                     "also has the roles {roles} in the project; they are not in the file."
                 ).format(roles=_roles(sorted(has - roles)))
-            elif has is None and asked is None and (gone := one.among(standing.removed)) is not None:
+            elif has is None and invited is None and (gone := entry.among(standing.removed)) is not None:
                 words = gettext(
                     "removed on {day}. To add this person again, create a link on the page People."
                 ).format(day=gone)
-            elif has is None and asked is None:
-                words = gettext("a personal link to join as {roles}.").format(roles=_roles(one.roles))
+            elif has is None and invited is None:
+                words = gettext("a personal link to join as {roles}.").format(roles=_roles(entry.roles))
                 verb = "invite"
-            elif has is None and asked is not None and not roles <= asked:
+            elif has is None and invited is not None and not roles <= invited:
                 words = gettext(
                     "the existing link gives {roles}; add more roles after the person has joined."
-                ).format(roles=_roles(sorted(asked)))
+                ).format(roles=_roles(sorted(invited)))
             if words:
-                yield self.say(verb, "person", one.name, words, place)
+                yield self.say(verb, "person", entry.name, words, index)
 
 
 class _Supply(_Comparison):
     """Whether the examples that batches are drawn from exist, or will exist."""
 
-    def waits(self, wanted: Work) -> str:
+    def waits(self, spec: Work) -> str:
         """What a new batch waits for, in words: another one that waits, or examples that people have yet to make; "" where
         it can be planned."""
-        for before in (wanted.feeds_from, wanted.requires):
+        for before in (spec.feeds_from, spec.requires):
             if before in self.waiting:
                 return _comes_after(before)
-        if self.enough(wanted):
+        if self.enough(spec):
             return ""
-        left = [name for name in self.makers(wanted) if not self.closed(name)]
-        if not left:
+        open_batches = [name for name in self.makers(spec) if not self.closed(name)]
+        if not open_batches:
             return ""
         drawn = gettext("sampled from the examples that people create from {sources} in {batches}.").format(
-            sources=", ".join(wanted.sources), batches=quoted(left)
+            sources=", ".join(spec.sources), batches=quoted(open_batches)
         )
-        if wanted.only:
+        if spec.only:
             again = ngettext(
                 "Apply the file again once those examples exist or the batch is closed.",
                 "Apply the file again once those examples exist or the batches are closed.",
-                len(left),
+                len(open_batches),
             )
-        elif wanted.size is not None:
+        elif spec.size is not None:
             again = ngettext(
                 "Apply the file again once {size} exist or the batch is closed.",
                 "Apply the file again once {size} exist or the batches are closed.",
-                len(left),
-            ).format(size=_n(wanted.size))
+                len(open_batches),
+            ).format(size=_n(spec.size))
         else:
             again = ngettext(
                 "Apply the file again once the batch is closed.",
                 "Apply the file again once the batches are closed.",
-                len(left),
+                len(open_batches),
             )
         return f"{drawn} {again}"
 
-    def nothing_made(self, wanted: Work) -> str:
+    def nothing_made(self, spec: Work) -> str:
         """Why a new batch that is drawn from derived examples never gets any; "" where there are some."""
-        if wanted.only or self.enough(wanted) or self.made(wanted):
+        if spec.only or self.enough(spec) or self.made(spec):
             return ""
-        of = ", ".join(wanted.sources)
-        if wanted.of == "automatic":
-            if any(_about(run.sources, wanted.sources) for run in self.study.runs):
+        of = ", ".join(spec.sources)
+        if spec.of == "automatic":
+            if any(_about(run.sources, spec.sources) for run in self.study.runs):
                 return ""
             return gettext(
                 "sample.of: there are no automatic perturbations of {of}, and the file creates none. "
@@ -627,251 +631,253 @@ class _Supply(_Comparison):
             "batch."
         ).format(of=of)
 
-    def enough(self, wanted: Work) -> bool:
+    def enough(self, spec: Work) -> bool:
         """Whether there is as much as a batch is drawn from. All that people make is there once nobody makes any more."""
-        if wanted.of == "originals" or not wanted.sources:
+        if spec.of == "originals" or not spec.sources:
             return True
-        if wanted.only:
-            return all(self.holders(one).keys() & set(wanted.sources) for one in wanted.only)
-        return wanted.size is not None and self.made(wanted) >= wanted.size
+        if spec.only:
+            return all(self.holders(example_id).keys() & set(spec.sources) for example_id in spec.only)
+        return spec.size is not None and self.made(spec) >= spec.size
 
-    def made(self, wanted: Work) -> int:
+    def made(self, spec: Work) -> int:
         """How many examples there are of those that a batch is drawn from."""
-        return sum(self.standing.examples.get((name, wanted.of), 0) for name in wanted.sources)
+        return sum(self.standing.examples.get((name, spec.of), 0) for name in spec.sources)
 
-    def makers(self, wanted: Work) -> list[str]:
+    def makers(self, spec: Work) -> list[str]:
         """The batches, of file and project, from which what a batch is drawn from comes."""
-        if wanted.of == "automatic":
-            runs = [run for run in self.study.runs if _about(run.sources, wanted.sources)]
+        if spec.of == "automatic":
+            runs = [run for run in self.study.runs if _about(run.sources, spec.sources)]
             return [] if any(not run.feeds_from for run in runs) else [run.feeds_from for run in runs]
-        return makers({**self.planned, **self.wanted}.values(), wanted.sources)
+        return makers({**self.planned, **self.wanted}.values(), spec.sources)
 
     def closed(self, name: str) -> bool:
         return name in self.standing.batches and self.standing.batches[name].state == "closed"
 
-    def examples_of(self, place: int, wanted: Work) -> Iterator[Change]:
+    def examples_of(self, index: int, spec: Work) -> Iterator[Change]:
         """The examples that a batch names are there, and what is right of gold is a response of its kind."""
-        unread = self.unread(wanted)
-        there = self.planned.get(wanted.name)
-        if there is None:
-            missing = [one for one in wanted.only if not self.holders(one).keys() & set(wanted.sources)]
-            if missing and not (unread if wanted.of != "perturbed" else self.unread_files()):
+        unread = self.unread(spec)
+        existing = self.planned.get(spec.name)
+        if existing is None:
+            missing = [entry for entry in spec.only if not self.holders(entry).keys() & set(spec.sources)]
+            if missing and not (unread if spec.of != "perturbed" else self.unread_files()):
                 some = ", ".join(map(repr, missing[:10])) + (" …" if len(missing) > 10 else "")
                 words = gettext(
                     "sample.only: the sources of the batch ({sources}) do not contain {some}."
-                ).format(sources=", ".join(wanted.sources), some=some)
-                yield self.say("cannot", "batch", wanted.name, words, place)
-        known = there.gold if there is not None else ()
-        task = wanted.task
+                ).format(sources=", ".join(spec.sources), some=some)
+                yield self.say("cannot", "batch", spec.name, words, index)
+        existing_gold = existing.gold if existing is not None else ()
+        task = spec.task
         marked: set[tuple[str, str]] = set()
-        for one in wanted.gold:
-            meant, _ = which(one, list(self.holders(one.example)), wanted.sources)
-            if meant and (one.example, meant) in marked:
+        for entry in spec.gold:
+            meant, _ = which(entry, list(self.holders(entry.example)), spec.sources)
+            if meant and (entry.example, meant) in marked:
                 words = gettext(
                     "{example!r} of {source} appears twice among the gold items. Remove one."
-                ).format(example=one.example, source=meant)
-                yield self.say("cannot", "gold", wanted.name, words, place)
-            marked.add((one.example, meant))
-            if any(same_gold(one, before) for before in known):
+                ).format(example=entry.example, source=meant)
+                yield self.say("cannot", "gold", spec.name, words, index)
+            marked.add((entry.example, meant))
+            if any(same_gold(entry, before) for before in existing_gold):
                 continue
-            holders = self.holders(one.example)
-            name, wrong = which(one, list(holders), wanted.sources)
+            holders = self.holders(entry.example)
+            name, wrong = which(entry, list(holders), spec.sources)
             if wrong and (holders or not unread):
-                yield self.say("cannot", "gold", wanted.name, wrong, place)
+                yield self.say("cannot", "gold", spec.name, wrong, index)
             elif name and not task.starts_from:
-                wrong = _response_wrong(task, wanted, one, holders[name])
+                wrong = _response_wrong(task, spec, entry, holders[name])
                 if wrong:
-                    yield self.say("cannot", "gold", wanted.name, f"{one.example}: {wrong}", place)
+                    yield self.say("cannot", "gold", spec.name, f"{entry.example}: {wrong}", index)
 
-    def unknown_of(self, place: int, wanted: Work) -> Iterator[Change]:
+    def unknown_of(self, index: int, spec: Work) -> Iterator[Change]:
         """A qualification batch opens when the right response to each of its items is known."""
-        there = self.planned.get(wanted.name)
-        opens = wanted.open and (there is None or not there.open)
-        if wanted.purpose != "qualification" or not opens:
+        existing = self.planned.get(spec.name)
+        opens = spec.open and (existing is None or not existing.open)
+        if spec.purpose != "qualification" or not opens:
             return
-        known = {one.example for one in (*wanted.gold, *(there.gold if there is not None else ()))}
-        number: int | None = len(wanted.only)
-        if wanted.only:
-            lacking = len(set(wanted.only) - known)
+        answered_ids = {
+            entry.example for entry in (*spec.gold, *(existing.gold if existing is not None else ()))
+        }
+        number: int | None = len(spec.only)
+        if spec.only:
+            lacking = len(set(spec.only) - answered_ids)
         else:
-            number = self.number(wanted)
+            number = self.number(spec)
             if number is None:
                 return
-            number = number if wanted.size is None else min(number, wanted.size)
-            lacking = number - len(known)
-        if lacking > 0 and not self.unread(wanted):
+            number = number if spec.size is None else min(number, spec.size)
+            lacking = number - len(answered_ids)
+        if lacking > 0 and not self.unread(spec):
             words = gettext(
                 "Items without a gold answer: {lacking} of {number}. Add the answers to gold.items, or "
                 "leave the batch planned (without `open`)."
             ).format(lacking=lacking, number=number)
-            yield self.say("cannot", "gold", wanted.name, words, place)
+            yield self.say("cannot", "gold", spec.name, words, index)
 
 
 class _WorkComparison(_Supply):
     """What changes of perturbations and batches, in the order in which they depend on each other."""
 
     def work(self) -> Iterator[Change]:
-        for section, place in in_order(self.study):
+        for section, index in in_order(self.study):
             if section == "perturbation":
-                yield from self.run(place, self.study.runs[place])
+                yield from self.run(index, self.study.runs[index])
             else:
-                yield from self.batch(place, self.study.batches[place])
+                yield from self.batch(index, self.study.batches[index])
         for name in self.planned:
             if name not in self.wanted:
                 yield self.say("leave", "batch", name, gettext("not in the file."))
 
-    def run(self, place: int, run: Run) -> Iterator[Change]:
-        wrong = list(self.names("perturbation", place, run.name, run.sources, run.feeds_from))
+    def run(self, index: int, run: Run) -> Iterator[Change]:
+        wrong = list(self.names("perturbation", index, run.name, run.sources, run.feeds_from))
         yield from wrong
         if not wrong and run.feeds_from in self.waiting:
-            yield self.say("wait", "perturbation", run.name, _comes_after(run.feeds_from), place)
+            yield self.say("wait", "perturbation", run.name, _comes_after(run.feeds_from), index)
             return
-        same = [at for at, one in enumerate(self.there.runs) if self.same_run(run, one)]
+        same = [at for at, existing in enumerate(self.there.runs) if self.same_run(run, existing)]
         if wrong or not self.standing.unfinished.issuperset(same):
             return
         if same:
             words = gettext("unfinished: the run continues where it stopped.")
-            yield self.say("add", "perturbation", run.name, words, place)
+            yield self.say("add", "perturbation", run.name, words, index)
             return
         if not self.study.sources and not self.there.sources:
             words = gettext("there is no source to perturb.")
-            yield self.say("cannot", "perturbation", run.name, words, place)
+            yield self.say("cannot", "perturbation", run.name, words, index)
             return
-        yield self.say("add", "perturbation", run.name, _run_in_words(run), place)
+        yield self.say("add", "perturbation", run.name, _run_in_words(run), index)
 
-    def same_run(self, wanted: Run, there: Run) -> bool:
-        of = set(wanted.sources) or {one.name for one in self.there.sources}
-        named = set(there.sources) >= of if not wanted.sources else set(there.sources) == of
-        same = dataclasses.replace(wanted, sources=()) == dataclasses.replace(there, sources=())
+    def same_run(self, run: Run, existing: Run) -> bool:
+        of = set(run.sources) or {source.name for source in self.there.sources}
+        named = set(existing.sources) >= of if not run.sources else set(existing.sources) == of
+        same = dataclasses.replace(run, sources=()) == dataclasses.replace(existing, sources=())
         return same and named
 
-    def batch(self, place: int, wanted: Work) -> Iterator[Change]:
-        wrong = list(
-            self.names("batch", place, wanted.name, wanted.sources, wanted.feeds_from, wanted.requires)
-        )
-        wrong += self.models(place, wanted)
-        asked = self.wanted.get(wanted.requires) or self.planned.get(wanted.requires)
-        if asked is not None and asked.purpose != "qualification":
+    def batch(self, index: int, spec: Work) -> Iterator[Change]:
+        wrong = list(self.names("batch", index, spec.name, spec.sources, spec.feeds_from, spec.requires))
+        wrong += self.models(index, spec)
+        qualification = self.wanted.get(spec.requires) or self.planned.get(spec.requires)
+        if qualification is not None and qualification.purpose != "qualification":
             words = gettext("“{name}” is required, but it is not a qualification batch.").format(
-                name=asked.name
+                name=qualification.name
             )
-            wrong.append(self.say("cannot", "batch", wanted.name, words, place))
-        if not wanted.sources and not wanted.feeds_from:
+            wrong.append(self.say("cannot", "batch", spec.name, words, index))
+        if not spec.sources and not spec.feeds_from:
             words = gettext("it has no items. Name sources in `sample`, or a batch in `feeds_from`.")
-            wrong.append(self.say("cannot", "batch", wanted.name, words, place))
-        there = self.planned.get(wanted.name)
-        if not wrong and there is None and (words := self.waits(wanted)):
-            self.waiting.add(wanted.name)
-            wrong = [self.say("wait", "batch", wanted.name, words, place)]
-        elif not wrong and there is None and (words := self.nothing_made(wanted)):
-            wrong = [self.say("cannot", "batch", wanted.name, words, place)]
-        if wrong := wrong or list(self.examples_of(place, wanted)) or list(self.unknown_of(place, wanted)):
+            wrong.append(self.say("cannot", "batch", spec.name, words, index))
+        existing = self.planned.get(spec.name)
+        if not wrong and existing is None and (words := self.waits(spec)):
+            self.waiting.add(spec.name)
+            wrong = [self.say("wait", "batch", spec.name, words, index)]
+        elif not wrong and existing is None and (words := self.nothing_made(spec)):
+            wrong = [self.say("cannot", "batch", spec.name, words, index)]
+        if wrong := wrong or list(self.examples_of(index, spec)) or list(self.unknown_of(index, spec)):
             yield from wrong
             return
-        if there is None:
-            words = _in_words(wanted, self.number(wanted), self.correct(wanted), self.needed(wanted))
-            yield self.say("add", "batch", wanted.name, words, place)
-            if wanted.gold:
-                yield self.say("add", "gold", wanted.name, _right(len(wanted.gold)), place)
-            elif wanted.gold_percent:
-                yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
-            if wanted.open:
-                yield self.opening(place, wanted)
-            yield from self.guideline_examples(place, wanted)
+        if existing is None:
+            words = _in_words(spec, self.number(spec), self.correct(spec), self.needed(spec))
+            yield self.say("add", "batch", spec.name, words, index)
+            if spec.gold:
+                yield self.say("add", "gold", spec.name, _right(len(spec.gold)), index)
+            elif spec.gold_percent:
+                yield self.say("leave", "gold", spec.name, gettext(NO_GOLD), index)
+            if spec.open:
+                yield self.opening(index, spec)
+            yield from self.guideline_examples(index, spec)
             return
-        state = self.standing.batches[wanted.name].state
-        differ = differences(wanted, there)
+        state = self.standing.batches[spec.name].state
+        differ = differences(spec, existing)
         frozen = [name for name in differ if state == "closed" or name not in changeable()]
         if frozen:
-            said = "; ".join(
+            changes = "; ".join(
                 gettext("{what} {there}, not {wanted}").format(
-                    what=COMPARED[name], there=_of(there, name), wanted=_of(wanted, name)
+                    what=COMPARED[name], there=_of(existing, name), wanted=_of(spec, name)
                 )
                 for name in frozen
             )
             words = gettext(
                 "in the project: {said}. The batch is {state}, so this cannot be changed. Correct the "
                 "file, or rename the batch."
-            ).format(said=said, state=gettext(state))
-            yield self.say("cannot", "batch", wanted.name, words, place)
+            ).format(said=changes, state=gettext(state))
+            yield self.say("cannot", "batch", spec.name, words, index)
             return
         if differ:
-            said = "; ".join(_becomes(COMPARED[name], _of(there, name), _of(wanted, name)) for name in differ)
-            yield self.say("change", "batch", wanted.name, f"{said}.", place)
-        yield from self.gold(place, wanted, there, state)
-        if wanted.open and not there.open:
-            yield self.opening(place, wanted)
-        if not wanted.open and state != "planned":
+            changes = "; ".join(
+                _becomes(COMPARED[name], _of(existing, name), _of(spec, name)) for name in differ
+            )
+            yield self.say("change", "batch", spec.name, f"{changes}.", index)
+        yield from self.gold(index, spec, existing, state)
+        if spec.open and not existing.open:
+            yield self.opening(index, spec)
+        if not spec.open and state != "planned":
             words = gettext("it is {state}; in the file it is planned.").format(state=gettext(state))
-            yield self.say("leave", "batch", wanted.name, words, place)
-        yield from self.guideline_examples(place, wanted)
+            yield self.say("leave", "batch", spec.name, words, index)
+        yield from self.guideline_examples(index, spec)
 
-    def guideline_examples(self, place: int, wanted: Work) -> Iterator[Change]:
-        there = self.planned.get(wanted.name)
-        states = self.standing.items.get(wanted.name, {})
+    def guideline_examples(self, index: int, spec: Work) -> Iterator[Change]:
+        existing = self.planned.get(spec.name)
+        states = self.standing.items.get(spec.name, {})
 
-        def source_of(one: ItemName) -> tuple[str, str]:
-            here = [name.source for name in states if name.example == one.example]
-            holders = here or list(self.holders(one.example))
-            source, wrong = which(one, holders, wanted.sources)
-            return source, wrong if holders or not self.unread(wanted) else ""
+        def source_of(entry: ItemName) -> tuple[str, str]:
+            here = [name.source for name in states if name.example == entry.example]
+            holders = here or list(self.holders(entry.example))
+            source, wrong = which(entry, holders, spec.sources)
+            return source, wrong if holders or not self.unread(spec) else ""
 
         for verb, words in guideline_examples.steps(
-            wanted,
-            is_planned=there is not None,
-            is_closed=there is not None and self.standing.batches[wanted.name].state == "closed",
-            known=there.guideline_examples if there is not None else (),
+            spec,
+            is_planned=existing is not None,
+            is_closed=existing is not None and self.standing.batches[spec.name].state == "closed",
+            existing=existing.guideline_examples if existing is not None else (),
             states=states,
             source_of=source_of,
         ):
-            yield self.say(verb, "guideline examples", wanted.name, words, place)
+            yield self.say(verb, "guideline examples", spec.name, words, index)
 
-    def gold(self, place: int, wanted: Work, there: Work, state: str) -> Iterator[Change]:
-        new = [one for one in wanted.gold if not any(same_gold(one, known) for known in there.gold)]
+    def gold(self, index: int, spec: Work, existing: Work, state: str) -> Iterator[Change]:
+        new = [entry for entry in spec.gold if not any(same_gold(entry, marked) for marked in existing.gold)]
         if new and state == "closed":
-            yield self.say("cannot", "gold", wanted.name, gettext("the batch is closed."), place)
+            yield self.say("cannot", "gold", spec.name, gettext("the batch is closed."), index)
         elif new:
-            yield self.say("add", "gold", wanted.name, _right(len(new)), place)
-        elif wanted.gold_percent and not there.gold:
-            yield self.say("leave", "gold", wanted.name, gettext(NO_GOLD), place)
-        if gone := len({one.example for one in there.gold} - {one.example for one in wanted.gold}):
+            yield self.say("add", "gold", spec.name, _right(len(new)), index)
+        elif spec.gold_percent and not existing.gold:
+            yield self.say("leave", "gold", spec.name, gettext(NO_GOLD), index)
+        if gone := len({entry.example for entry in existing.gold} - {entry.example for entry in spec.gold}):
             words = ngettext(
                 "{gone} gold item is not in the file.", "{gone} gold items are not in the file.", gone
             ).format(gone=gone)
-            yield self.say("leave", "gold", wanted.name, words, place)
+            yield self.say("leave", "gold", spec.name, words, index)
 
-    def correct(self, wanted: Work) -> tuple[int, int]:
+    def correct(self, spec: Work) -> tuple[int, int]:
         """How many originals of its sources the model of a batch answers correctly, and how many it was asked about."""
-        purpose = model_accuracy.purpose_of(wanted.task)
-        model = wanted.terms["loop_model"]
-        counts = [self.standing.correct.get((name, model, purpose), (0, 0)) for name in wanted.sources]
-        return sum(number for number, _ in counts), sum(asked for _, asked in counts)
+        purpose = model_accuracy.purpose_of(spec.task)
+        model = spec.terms["loop_model"]
+        counts = [self.standing.correct.get((name, model, purpose), (0, 0)) for name in spec.sources]
+        return sum(number for number, _ in counts), sum(total for _, total in counts)
 
-    def needed(self, wanted: Work) -> str:
+    def needed(self, spec: Work) -> str:
         """What its language model would use to answer the originals of its sources, in words; "" where that is unknown."""
-        purpose, model = model_accuracy.purpose_of(wanted.task), wanted.terms["loop_model"]
-        keys = [(name, model, purpose) for name in wanted.sources]
+        purpose, model = model_accuracy.purpose_of(spec.task), spec.terms["loop_model"]
+        keys = [(name, model, purpose) for name in spec.sources]
         estimates = [self.standing.needed[key] for key in keys if key in self.standing.needed]
         return functools.reduce(operator.add, estimates).in_words() if estimates else ""
 
-    def opening(self, place: int, wanted: Work) -> Change:
+    def opening(self, index: int, spec: Work) -> Change:
         """Opening a planned batch; a split waits until there are people enough for its shares."""
-        here, needed = self.annotators(), wanted.overlap
-        counts = self.standing.batches.get(wanted.name)
-        drawn, _ = self.items(dataclasses.replace(wanted, feeds_from=""), {})
+        here, needed = self.annotators(), spec.overlap
+        counts = self.standing.batches.get(spec.name)
+        drawn, _ = self.items(dataclasses.replace(spec, feeds_from=""), {})
         items = drawn if counts is None else counts.items - counts.gold
-        limit = wanted.caps.get("items")
+        limit = spec.caps.get("items")
         if limit is not None and items:
-            needed = max(needed, -(-items * wanted.overlap // limit))
-        if wanted.strategy != "split" or here >= needed:
-            return self.say("open", "open", wanted.name, gettext("annotators get its items."), place)
-        if needed > wanted.overlap:
+            needed = max(needed, -(-items * spec.overlap // limit))
+        if spec.strategy != "split" or here >= needed:
+            return self.say("open", "open", spec.name, gettext("annotators get its items."), index)
+        if needed > spec.overlap:
             words = gettext(
                 "its {items} items for {overlap} people each, at most {limit} items per person, need "
                 "{needed} annotators; the project has {here}. Apply the file again when they have "
                 "joined, or raise the limit."
             ).format(
-                items=_n(items or 0), overlap=wanted.overlap, limit=_n(limit or 0), needed=needed, here=here
+                items=_n(items or 0), overlap=spec.overlap, limit=_n(limit or 0), needed=needed, here=here
             )
         else:
             words = ngettext(
@@ -880,32 +886,32 @@ class _WorkComparison(_Supply):
                 "its fixed allocation for {overlap} people per item needs {needed} annotators; the project has "
                 "{here}. Apply the file again when they have joined.",
                 needed,
-            ).format(overlap=wanted.overlap, needed=needed, here=here)
-        return self.say("wait", "open", wanted.name, words, place)
+            ).format(overlap=spec.overlap, needed=needed, here=here)
+        return self.say("wait", "open", spec.name, words, index)
 
-    def models(self, place: int, wanted: Work) -> Iterator[Change]:
+    def models(self, index: int, spec: Work) -> Iterator[Change]:
         """Models that terms name exist on this site."""
-        values, predictors = dict(wanted.terms), self.standing.predictors
-        context = Context(wanted.task, predictors=predictors, values=values)
+        values, predictors = dict(spec.terms), self.standing.predictors
+        context = Context(spec.task, predictors=predictors, values=values)
         for name in ("loop_model", "help_from"):
             try:
                 TERMS[name].checked(values[name], context)
             except Refused as refused:
-                yield self.refuse_term(name, refused.detail, wanted, place)
-        is_new = wanted.name not in self.planned
-        sources = self.with_sentences(wanted) if wanted.loop_model and is_new else ()
-        if words := loop_fit.obstacle(predictors.get(wanted.loop_model), sources):
-            yield self.refuse_term("loop_model", words, wanted, place)
+                yield self.refuse_term(name, refused.detail, spec, index)
+        is_new = spec.name not in self.planned
+        sources = self.with_sentences(spec) if spec.loop_model and is_new else ()
+        if words := loop_fit.obstacle(predictors.get(spec.loop_model), sources):
+            yield self.refuse_term("loop_model", words, spec, index)
 
-    def refuse_term(self, term: str, reason: str, wanted: Work, place: int) -> Change:
+    def refuse_term(self, term: str, reason: str, spec: Work, index: int) -> Change:
         """An obstacle that is a term of a batch."""
-        change = self.say("cannot", "batch", wanted.name, f"{COMPARED[term]}: {reason}", place)
+        change = self.say("cannot", "batch", spec.name, f"{COMPARED[term]}: {reason}", index)
         return dataclasses.replace(change, term=term)
 
-    def with_sentences(self, wanted: Work) -> set[str]:
+    def with_sentences(self, spec: Work) -> set[str]:
         """The sources of a batch, or of the batches before it, whose answers are sentences."""
-        names = set(wanted.sources)
-        before, seen = wanted.feeds_from, {wanted.name}
+        names = set(spec.sources)
+        before, seen = spec.feeds_from, {spec.name}
         while before and before not in seen:
             seen.add(before)
             other = self.wanted.get(before) or self.planned.get(before)
@@ -914,7 +920,7 @@ class _WorkComparison(_Supply):
             names |= set(other.sources)
             before = other.feeds_from
         sources = enumerate(self.study.sources)
-        in_files = {source.name for place, source in sources if self.files(place).has_sentences}
+        in_files = {source.name for index, source in sources if self.files(index).has_sentences}
         return names & (in_files | self.standing.with_sentences)
 
 
@@ -933,81 +939,81 @@ class _Costs(_Comparison):
         coming: dict[str, int | None] = {}
         # The same of `coming` as far as can be expected, where labels decide what goes on.
         likely: dict[str, float | None] = {}
-        for section, place in in_order(self.study):
+        for section, index in in_order(self.study):
             if section != "batch":
                 continue
-            wanted = self.study.batches[place]
-            overlap = people if wanted.strategy == "everyone" else wanted.overlap
-            counts = self.standing.batches.get(wanted.name)
-            left: int | None
+            spec = self.study.batches[index]
+            overlap = people if spec.strategy == "everyone" else spec.overlap
+            counts = self.standing.batches.get(spec.name)
+            remaining: int | None
             if counts is None:
-                number, most = self.items(wanted, items)
-                items[wanted.name] = coming[wanted.name] = number
-                drawn, _ = self.items(dataclasses.replace(wanted, feeds_from=""), {})
-                likely[wanted.name] = self.expected(wanted, 0 if drawn is None else drawn, likely)
-                left, gold = None if number is None else number * overlap, len(wanted.gold)
+                number, most = self.items(spec, items)
+                items[spec.name] = coming[spec.name] = number
+                drawn, _ = self.items(dataclasses.replace(spec, feeds_from=""), {})
+                likely[spec.name] = self.expected(spec, 0 if drawn is None else drawn, likely)
+                remaining, gold = None if number is None else number * overlap, len(spec.gold)
             else:
-                most = bool(wanted.feeds_from) and counts.state != "closed"
-                fed = coming.get(wanted.feeds_from) if most else 0
+                most = bool(spec.feeds_from) and counts.state != "closed"
+                fed = coming.get(spec.feeds_from) if most else 0
                 here = counts.items - counts.gold
                 undecided = here if counts.undecided is None else counts.undecided
-                items[wanted.name] = None if fed is None else here + fed
-                coming[wanted.name] = None if fed is None else undecided + fed
-                likely[wanted.name] = self.expected(wanted, undecided, likely) if most else undecided
-                left = None if fed is None else _left(counts, overlap, wanted) + fed * overlap
-                gold = max(counts.gold, len(wanted.gold))
-            if left is not None and wanted.purpose == "work" and wanted.gold_percent:
+                items[spec.name] = None if fed is None else here + fed
+                coming[spec.name] = None if fed is None else undecided + fed
+                likely[spec.name] = self.expected(spec, undecided, likely) if most else undecided
+                remaining = None if fed is None else _left(counts, overlap, spec) + fed * overlap
+                gold = max(counts.gold, len(spec.gold))
+            if remaining is not None and spec.purpose == "work" and spec.gold_percent:
                 # So many percent of each person's turns, and each person has each gold item once.
-                turns = round(left * wanted.gold_percent / (100 - wanted.gold_percent))
-                left += min(turns, max(gold * people - (counts.gold_submitted if counts else 0), 0))
-            upper, lower = coming[wanted.name], likely[wanted.name]
+                turns = round(remaining * spec.gold_percent / (100 - spec.gold_percent))
+                remaining += min(turns, max(gold * people - (counts.gold_submitted if counts else 0), 0))
+            upper, lower = coming[spec.name], likely[spec.name]
             share = lower / upper if upper and lower is not None else 1.0
-            yield self.cost(wanted, left, most, min(share, 1.0))
+            yield self.cost(spec, remaining, most, min(share, 1.0))
 
-    def expected(self, wanted: Work, own: float, likely: Mapping[str, float | None]) -> float | None:
+    def expected(self, spec: Work, own: float, likely: Mapping[str, float | None]) -> float | None:
         """How many items are expected to be decided in a batch: its own and those that will go on to it."""
-        if not wanted.feeds_from:
+        if not spec.feeds_from:
             return own
-        before = likely.get(wanted.feeds_from)
-        return None if before is None else own + before * self.share(wanted)
+        before = likely.get(spec.feeds_from)
+        return None if before is None else own + before * self.share(spec)
 
-    def share(self, wanted: Work) -> float:
+    def share(self, spec: Work) -> float:
         """Which share of the accepted items of the batch before goes on: as measured here, else as it usually is."""
-        here, before = self.standing.batches.get(wanted.name), self.standing.batches.get(wanted.feeds_from)
+        here, before = self.standing.batches.get(spec.name), self.standing.batches.get(spec.feeds_from)
         if here is not None and before is not None and before.accepted >= MEASURABLE:
             return min((here.items - here.gold) / before.accepted, 1.0)
-        feeding = self.wanted.get(wanted.feeds_from) or self.planned.get(wanted.feeds_from)
+        feeding = self.wanted.get(spec.feeds_from) or self.planned.get(spec.feeds_from)
         usual = feeding.task.usual_shares if feeding is not None else {}
         share = 1.0
-        for name, values in wanted.feeds_when.items():
+        for name, values in spec.feeds_when.items():
             if name in usual:
                 share *= min(sum(usual[name].get(value, 0.0) for value in values), 1.0)
         return share
 
-    def cost(self, wanted: Work, annotations: int | None, most: bool, share: float = 1.0) -> Cost:
-        kind = kind_of(wanted.type, wanted.variant, wanted.purpose)
-        pace = self.standing.paces.get(kind) or Pace(usual_seconds(wanted.task), 0)
-        pay = wanted.pay or self.study.pay
+    def cost(self, spec: Work, annotations: int | None, most: bool, share: float = 1.0) -> Cost:
+        kind = kind_of(spec.type, spec.variant, spec.purpose)
+        pace = self.standing.paces.get(kind) or Pace(usual_seconds(spec.task), 0)
+        pay = spec.pay or self.study.pay
         money = None
         if annotations is not None and pay:
             each = pay.get("per_item")
             money = annotations * (each if each is not None else pay["per_hour"] * pace.seconds / 3600)
-        asks_more = decision_rules.most(wanted.task, wanted.resolve, wanted.settings) > wanted.overlap
-        before = self.wanted.get(wanted.feeds_from) or self.planned.get(wanted.feeds_from)
+        asks_more = decision_rules.most(spec.task, spec.resolve, spec.settings) > spec.overlap
+        before = self.wanted.get(spec.feeds_from) or self.planned.get(spec.feeds_from)
         several = before and (before.name in self.open or (before.overlap > 1 and before.task.making))
-        if several or asks_more or wanted.strategy == "everyone" or wanted.gold_percent:
-            self.open.add(wanted.name)
-        bound = "about" if wanted.name in self.open else "at most" if most else ""
+        if several or asks_more or spec.strategy == "everyone" or spec.gold_percent:
+            self.open.add(spec.name)
+        bound = "about" if spec.name in self.open else "at most" if most else ""
         expected = None if annotations is None else round(annotations * share)
-        work = (wanted.name, annotations, pace.seconds, pace.of, most)
+        work = (spec.name, annotations, pace.seconds, pace.of, most)
         return Cost(*work, str(pay.get("currency", "")), money, expected, pace.ends, bound, "per_hour" in pay)
 
 
-def _left(counts: Counts, overlap: int, wanted: Work) -> int:
+def _left(counts: Counts, overlap: int, spec: Work) -> int:
     """How many annotations the items that are there still ask for."""
     if counts.state == "closed":
         return 0
-    on_demand = wanted.strategy == "everyone" or wanted.purpose != "work"
+    on_demand = spec.strategy == "everyone" or spec.purpose != "work"
     if counts.left is not None and counts.state != "planned" and not on_demand:
         return counts.left
     return max((counts.items - counts.gold) * overlap - (counts.submitted - counts.gold_submitted), 0)
@@ -1027,13 +1033,13 @@ class _NotYet(UserDict[str, Any]):
         return super().__contains__(key)
 
 
-def _response_wrong(task: TaskType, wanted: Work, one: GoldItem, example: tableqa.Example) -> str:
+def _response_wrong(task: TaskType, spec: Work, entry: GoldItem, example: tableqa.Example) -> str:
     """Why what is said to be right is no response to the example; "" where it is one, or where that is not known yet."""
-    inputs: Any = one.inputs
+    inputs: Any = entry.inputs
     if isinstance(task, Preparing) and not inputs:
         inputs = _NotYet()
     try:
-        task.parse(one.response, Item(example, wanted.variant, wanted.settings, inputs))
+        task.parse(entry.response, Item(example, spec.variant, spec.settings, inputs))
     except Invalid as invalid:
         return "" if isinstance(inputs, _NotYet) and inputs.asked else str(invalid)
     except KeyError:
@@ -1074,15 +1080,15 @@ def _right(number: int) -> str:
     return ngettext("{number} gold answer.", "{number} gold answers.", number).format(number=number)
 
 
-def same_gold(wanted: GoldItem, there: GoldItem) -> bool:
+def same_gold(entry: GoldItem, existing: GoldItem) -> bool:
     """Whether a gold item is marked as the file says; what is frozen beside it does not change any more."""
-    same = (wanted.example, wanted.response, wanted.why) == (there.example, there.response, there.why)
-    return same and wanted.source in ("", there.source)
+    same = (entry.example, entry.response, entry.why) == (existing.example, existing.response, existing.why)
+    return same and entry.source in ("", existing.source)
 
 
-def differences(wanted: Work, there: Work) -> list[str]:
+def differences(spec: Work, existing: Work) -> list[str]:
     """The names of `COMPARED` in which two batches differ."""
-    return [name for name in COMPARED if getattr(wanted, name) != getattr(there, name)]
+    return [name for name in COMPARED if getattr(spec, name) != getattr(existing, name)]
 
 
 def _comes_after(name: str) -> str:
@@ -1145,13 +1151,13 @@ OVERLAP: Final = {
 """What a file says of a new batch or run under `sample.of`, `sample.by`, `select` and `strategy`, in words."""
 
 
-def _correct_only(model: str, number: int, asked: int, needed: str) -> str:
+def _correct_only(model: str, number: int, total: int, needed: str) -> str:
     """That a batch serves only what its model answers correctly, with the counts where there are answers."""
-    if not asked:
+    if not total:
         words = gettext("only questions that {model} answers correctly; it will be asked")
         return words.format(model=model) + _parenthesised(needed)
     words = gettext("only questions that {model} answers correctly ({number} of {asked} so far)")
-    return words.format(model=model, number=_n(number), asked=_n(asked)) + _parenthesised(needed)
+    return words.format(model=model, number=_n(number), asked=_n(total)) + _parenthesised(needed)
 
 
 def _parenthesised(words: str) -> str:
@@ -1189,8 +1195,8 @@ def _run_in_words(run: Run) -> str:
 
 
 def _when(when: Mapping[str, Sequence[Any]]) -> str:
-    said = [f"{name} {gettext(' or ').join(map(str, values))}" for name, values in when.items()]
-    return f" ({', '.join(said)})" if said else ""
+    conditions = [f"{name} {gettext(' or ').join(map(str, values))}" for name, values in when.items()]
+    return f" ({', '.join(conditions)})" if conditions else ""
 
 
 def _becomes(what: str, before: str, after: str) -> str:
@@ -1219,10 +1225,10 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_value(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_value(element)}" for key, element in value.items()) + "}"
     if isinstance(value, tuple | list):
-        said = ", ".join(_value(one) for one in value[:5])
+        text = ", ".join(_value(element) for element in value[:5])
         if len(value) > 5:
-            return gettext("{values} and {number} more").format(values=said, number=len(value) - 5)
-        return said
+            return gettext("{values} and {number} more").format(values=text, number=len(value) - 5)
+        return text
     return str(value)

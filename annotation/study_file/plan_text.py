@@ -57,9 +57,9 @@ def amounts(costs: Iterable[Cost], name: str) -> str:
 
 
 def _amount(costs: Sequence[Cost], name: str, unit: str) -> str:
-    bounds = ("about" if "expected" in name or one.follows_time(name) else one.bound for one in costs)
+    bounds = ("about" if "expected" in name or cost.follows_time(name) else cost.bound for cost in costs)
     bound = max(bounds, key=BOUNDS.index)
-    values = (sum(getattr(one, name) for one in costs), *(interval(costs, name) or ()))
+    values = (sum(getattr(cost, name) for cost in costs), *(interval(costs, name) or ()))
     value, *ends = (numbers.number(f"{x:,.{0 if name == 'annotations' else 2}f}") for x in values)
     written = " ".join(filter(None, (bound and gettext(bound), value, unit)))
     if not ends or ends[0] == ends[1]:

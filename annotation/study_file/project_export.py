@@ -16,20 +16,20 @@ def written(standing: Standing, *, people: bool = True, gold: bool = True) -> st
 
     Without `gold` it does not say which items are gold and what is right: for somebody who annotates themselves.
     """
-    said = standing.study if people else dataclasses.replace(standing.study, people=())
+    study = standing.study if people else dataclasses.replace(standing.study, people=())
     batches = tuple(
         dataclasses.replace(
             batch,
-            gold=tuple(one for one in batch.gold if gold and one.example not in standing.made),
+            gold=tuple(entry for entry in batch.gold if gold and entry.example not in standing.made),
             guideline_examples=tuple(
-                one for one in batch.guideline_examples if one.example not in standing.made
+                entry for entry in batch.guideline_examples if entry.example not in standing.made
             ),
         )
-        for batch in said.batches
+        for batch in study.batches
     )
-    said = dataclasses.replace(said, batches=batches)
-    name = " ".join(said.name.split())
-    return HEAD.format(name=name) + yaml_file.write(schema.document(said))
+    study = dataclasses.replace(study, batches=batches)
+    name = " ".join(study.name.split())
+    return HEAD.format(name=name) + yaml_file.write(schema.document(study))
 
 
 def published_schema() -> str:

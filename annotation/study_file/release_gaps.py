@@ -63,11 +63,11 @@ def missing(project: Project) -> list[Missing]:
 def missing_for(person: Person, project: Project) -> list[Missing]:
     """The same for a page; of a batch whose counts are kept from its reader, that they are."""
     batches = list(Batch.objects.filter(project=project))
-    kept = visibility.hidden(person, batches, Fact.COUNTS)
-    names = {batch.name for batch in batches if batch.pk in kept}
-    unsaid = "unchecked" if kept else None  # what was accepted is counted over all batches
-    found = [one for one in missing(project) if one.about not in names and one.kind != unsaid]
-    return found + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]
+    hidden_ids = visibility.hidden(person, batches, Fact.COUNTS)
+    names = {batch.name for batch in batches if batch.pk in hidden_ids}
+    unsaid = "unchecked" if hidden_ids else None  # what was accepted is counted over all batches
+    gaps = [gap for gap in missing(project) if gap.about not in names and gap.kind != unsaid]
+    return gaps + [Missing(name, visibility.why_no_counts()) for name in sorted(names)]
 
 
 SUMMED = ("responses", "adjudication", "chain")
@@ -79,9 +79,9 @@ def summary(gaps: Sequence[Missing]) -> list[Missing]:
     sums = [
         Missing("", _sum(kind, number), number, kind, _batches_of(gaps, kind))
         for kind in SUMMED
-        if (number := sum(one.number for one in gaps if one.kind == kind))
+        if (number := sum(gap.number for gap in gaps if gap.kind == kind))
     ]
-    return [*sums, *(one for one in gaps if one.kind not in SUMMED)]
+    return [*sums, *(gap for gap in gaps if gap.kind not in SUMMED)]
 
 
 def _batches_of(gaps: Sequence[Missing], kind: str) -> tuple[str, ...]:
@@ -105,20 +105,20 @@ def _sum(kind: str, number: int) -> str:
 
 def unchecked(project: Project) -> tuple[int, int]:
     """How many of the examples that people made nobody has answered blind, and how many they made."""
-    made = _made([project.pk])
-    return made.filter(~Exists(_blind_answers())).count(), made.count()
+    edits = _made([project.pk])
+    return edits.filter(~Exists(_blind_answers())).count(), edits.count()
 
 
 def unchecked_in(projects: Collection[int]) -> dict[int, int]:
     """By project (key), how many of the examples that people made nobody has answered blind. One query."""
-    made = _made(projects).filter(~Exists(_blind_answers())).order_by()
-    return dict(made.values_list("source__project").annotate(Count("pk")))
+    edits = _made(projects).filter(~Exists(_blind_answers())).order_by()
+    return dict(edits.values_list("source__project").annotate(Count("pk")))
 
 
 def _made(projects: Collection[int]) -> QuerySet[Example]:
     """The examples that people made in batches that are not set aside."""
-    made = Example.objects.perturbed().filter(source__project__in=projects)
-    return made.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
+    edits = Example.objects.perturbed().filter(source__project__in=projects)
+    return edits.filter(outcome__decision__item__batch__set_aside_at__isnull=True)
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,10 @@ class Unchecked:
 
 def unchecked_of(release: Release) -> Unchecked:
     """The unchecked edits in a release: what was made, and answered blind, up to its watermark."""
-    made = _made([release.project_id]).filter(outcome__decision__event_id__lte=release.watermark)
-    without = made.filter(~Exists(_blind_answers().filter(event_id__lte=release.watermark)))
+    edits = _made([release.project_id]).filter(outcome__decision__event_id__lte=release.watermark)
+    without = edits.filter(~Exists(_blind_answers().filter(event_id__lte=release.watermark)))
     items = without.order_by().values_list("outcome__decision__item__public_id", flat=True)
-    return Unchecked(len(items), made.count(), tuple(dict.fromkeys(items)))
+    return Unchecked(len(items), edits.count(), tuple(dict.fromkeys(items)))
 
 
 @dataclass(frozen=True)
@@ -191,31 +191,31 @@ def _work(batches: Sequence[Batch], counts: Mapping[int, Mapping[str, int]]) -> 
     if not batches:
         yield Missing(gettext("Batches"), gettext("There are no batches yet."), kind="batches")
     for batch in batches:
-        found = counts[batch.pk]
+        batch_counts = counts[batch.pk]
         if batch.state == "planned":
             words = ngettext(
                 "It was never opened; {number} item is waiting.",
                 "It was never opened; {number} items are waiting.",
-                found["items"],
-            ).format(number=_n(found["items"]))
-            yield Missing(batch.name, words, found["items"], "responses", (batch.public_id,))
+                batch_counts["items"],
+            ).format(number=_n(batch_counts["items"]))
+            yield Missing(batch.name, words, batch_counts["items"], "responses", (batch.public_id,))
         else:
-            yield from _open(batch, found)
+            yield from _open(batch, batch_counts)
         feeding = batch.feeds_from
         if feeding is not None and feeding.pk in counts and batch.closed_at is None:
             before = counts[feeding.pk]
-            left = before["open"] + before["complete"] + before["adjudication"]
-            if left:
+            undecided = before["open"] + before["complete"] + before["adjudication"]
+            if undecided:
                 words = ngettext(
                     "It waits for {number} more decision in “{batch}”.",
                     "It waits for {number} more decisions in “{batch}”.",
-                    left,
-                ).format(number=_n(left), batch=feeding.name)
-                yield Missing(batch.name, words, left, "chain", (feeding.public_id,))
+                    undecided,
+                ).format(number=_n(undecided), batch=feeding.name)
+                yield Missing(batch.name, words, undecided, "chain", (feeding.public_id,))
 
 
-def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
-    if number := found["open"]:
+def _open(batch: Batch, batch_counts: Mapping[str, int]) -> Iterator[Missing]:
+    if number := batch_counts["open"]:
         words = (
             ngettext(
                 "{number} item has too few responses. The batch is closed, so it is left out.",
@@ -228,14 +228,14 @@ def _open(batch: Batch, found: Mapping[str, int]) -> Iterator[Missing]:
             )
         )
         yield Missing(batch.name, words.format(number=_n(number)), number, "responses", (batch.public_id,))
-    if number := found["complete"]:
+    if number := batch_counts["complete"]:
         words = ngettext(
             "{number} item is complete and will be decided by the worker within minutes.",
             "{number} items are complete and will be decided by the worker within minutes.",
             number,
         )
         yield Missing(batch.name, words.format(number=_n(number)), number)
-    if number := found["adjudication"]:
+    if number := batch_counts["adjudication"]:
         words = ngettext("{number} item needs adjudication.", "{number} items need adjudication.", number)
         yield Missing(batch.name, words.format(number=_n(number)), number, "adjudication", (batch.public_id,))
 
@@ -262,7 +262,7 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
     kinds = _blind()
     if not any(batch.task_type in kinds for batch in batches):
         return
-    number, made = unchecked(project)
+    number, total = unchecked(project)
     if number:
         without = _made([project.pk]).filter(~Exists(_blind_answers())).order_by()
         items = tuple(without.values_list("outcome__decision__item__public_id", flat=True).distinct())
@@ -270,7 +270,7 @@ def _unchecked(project: Project, batches: Sequence[Batch]) -> Iterator[Missing]:
             "{number} of {made} have no blind answer by another person. They come from {items} item.",
             "{number} of {made} have no blind answer by another person. They come from {items} items.",
             len(items),
-        ).format(number=_n(number), made=_n(made), items=_n(len(items)))
+        ).format(number=_n(number), made=_n(total), items=_n(len(items)))
         yield Missing(gettext("Perturbed examples"), words, number, "unchecked", items=items)
 
 
@@ -291,7 +291,9 @@ def _people(project: Project) -> Iterator[Missing]:
             unanswered,
         ).format(number=_n(unanswered))
         yield Missing(gettext("Questions"), words, unanswered, "questions")
-    if silent := [shown(one.title) for one in data_statement.ASKED if not project.statement.get(one.name)]:
+    if silent := [
+        shown(question.title) for question in data_statement.ASKED if not project.statement.get(question.name)
+    ]:
         words = gettext("No statement on {titles}.").format(titles=", ".join(silent))
         yield Missing(gettext("Data statement"), words, len(silent), "statement")
 

@@ -67,10 +67,10 @@ class Somebody:
     roles: tuple[str, ...]
     email: str = ""
 
-    def among(self, known: Mapping[str, Any]) -> Any:
+    def among(self, by_spelling: Mapping[str, Any]) -> Any:
         """What is known of the person, by `spelling` of the address or the name."""
         spellings = map(spelling, (self.email, self.name))
-        return next((known[name] for name in spellings if name and name in known), None)
+        return next((by_spelling[name] for name in spellings if name and name in by_spelling), None)
 
 
 def spelling(name: str) -> str:
@@ -206,8 +206,8 @@ class Study:
     def examples(self) -> frozenset[str]:
         """The ids of all examples that the file names."""
         return frozenset(
-            name for work in self.batches for name in (*work.only, *(one.example for one in work.gold))
-        ) | {one.example for work in self.batches for one in work.guideline_examples}
+            name for work in self.batches for name in (*work.only, *(entry.example for entry in work.gold))
+        ) | {entry.example for work in self.batches for entry in work.guideline_examples}
 
     def says(self, *path: str | int) -> bool:
         """Whether the file itself says something there; a study that comes from no file says all that it holds."""
@@ -249,26 +249,26 @@ def makers(batches: Iterable[Work], sources: Iterable[str]) -> list[str]:
 
     A batch that is itself drawn from what people made is none: it cannot wait for itself.
     """
-    of, wanted = {one.name: one for one in batches}, set(sources)
+    of, source_names = {batch.name: batch for batch in batches}, set(sources)
     return [
-        one.name
-        for one in of.values()
-        if one.task.making and one.purpose == "work" and wanted & _originals(one, of)
+        batch.name
+        for batch in of.values()
+        if batch.task.making and batch.purpose == "work" and source_names & _originals(batch, of)
     ]
 
 
 def _originals(work: Work, of: Mapping[str, Work]) -> set[str]:
     """The sources whose originals come to a batch: its own, and those of what feeds it."""
-    found: set[str] = set()
+    originals: set[str] = set()
     seen: set[str] = set()
     at: Work | None = work
     while at is not None and at.name not in seen:
         if at.sources and at.of != "originals":
             return set()
         seen.add(at.name)
-        found |= set(at.sources)
+        originals |= set(at.sources)
         at = of.get(at.feeds_from)
-    return found
+    return originals
 
 
 def parse(text: str | Written, *, folder: FilePath | None = None) -> Study:
@@ -277,13 +277,13 @@ def parse(text: str | Written, *, folder: FilePath | None = None) -> Study:
     Raises `StudyError` with everything that is wrong.
     """
     written = yaml_file.read(text) if isinstance(text, str) else text
-    if found := list(json_schema.faults(written)):
-        raise StudyError(found)
+    if problems := list(json_schema.faults(written)):
+        raise StudyError(problems)
     words = gettext("The text contains {reason}, which cannot be saved. Remove it.")
-    if found := [
+    if problems := [
         written.fault(path, words.format(reason=why.shown())) for path, why in faults(written.value)
     ]:
-        raise StudyError(found)
+        raise StudyError(problems)
     reading = _Reading(written, folder)
     study = reading.study()
     if reading.faults:
@@ -303,12 +303,12 @@ class _Reading:
     def wrong(self, path: Path, message: str) -> None:
         self.faults.append(self.written.fault(path, message))
 
-    def known(self, path: Path, what: str, name: str, there: Iterable[str]) -> bool:
+    def known(self, path: Path, what: str, name: str, available: Iterable[str]) -> bool:
         """Whether there is such a thing; a fault where there is not."""
-        there = list(there)
-        if name not in there:
-            self.wrong(path, unknown(what, name, there))
-        return name in there
+        available = list(available)
+        if name not in available:
+            self.wrong(path, unknown(what, name, available))
+        return name in available
 
     def has_task(self, path: Path, key: str) -> bool:
         """Whether there is such a task type; a fault where there is not. What is wrong with a definition is said there."""
@@ -320,13 +320,13 @@ class _Reading:
         """The task type that a definition makes; None, and a fault for everything that is wrong with it."""
         from tasks.shared.defined_types import task_of  # after Django is set up
 
-        found = list(name_faults(name, list(task_types())))
-        if not found:
+        problems = list(name_faults(name, list(task_types())))
+        if not problems:
             try:
                 return task_of(name, data)
             except BadDefinition as bad:
-                found = bad.faults
-        for fault in found:
+                problems = bad.faults
+        for fault in problems:
             self.wrong(("task_types", name, *fault.path), fault.message)
         return None
 
@@ -339,8 +339,8 @@ class _Reading:
             return {}
 
     def study(self) -> Study:
-        said = self.written.value
-        project = said["project"]
+        content = self.written.value
+        project = content["project"]
         if project["slug"] in RESERVED_SLUGS:
             words = gettext("The short name {slug!r} is reserved. Choose another one.")
             self.wrong(("project", "slug"), words.format(slug=project["slug"]))
@@ -353,23 +353,23 @@ class _Reading:
             self.wrong(("project", "time_zone"), words)
         if not project["name"].strip():
             self.wrong(("project", "name"), gettext("A project needs a name."))
-        self.unique("people", said.get("people", []))
-        sources = tuple(self.source(place, one) for place, one in enumerate(said.get("sources", [])))
+        self.unique("people", content.get("people", []))
+        sources = tuple(self.source(index, entry) for index, entry in enumerate(content.get("sources", [])))
         self.repeated_sources(sources)
-        self.unique("batches", said.get("batches", []))
-        definitions = said.get("task_types", {})
-        self.tasks |= {key: task for key, one in definitions.items() if (task := self.defined(key, one))}
-        kinds = said.get("kinds", {})
-        for key, given in kinds.items():
-            if self.has_task(("kinds", key), key) and "settings" in given:
-                self.settings(self.tasks[key], given["settings"], ("kinds", key, "settings"))
+        self.unique("batches", content.get("batches", []))
+        definitions = content.get("task_types", {})
+        self.tasks |= {key: task for key, entry in definitions.items() if (task := self.defined(key, entry))}
+        kinds = content.get("kinds", {})
+        for key, mapping in kinds.items():
+            if self.has_task(("kinds", key), key) and "settings" in mapping:
+                self.settings(self.tasks[key], mapping["settings"], ("kinds", key, "settings"))
         caps, terms = project.get("caps", {}), project.get("release")
         batches = tuple(
-            _Batch(self, place, self.tasks[given["type"]]).work(sources)
-            for place, given in enumerate(said.get("batches", []))
-            if self.has_task(("batches", place, "type"), given["type"])
+            _Batch(self, index, self.tasks[mapping["type"]]).work(sources)
+            for index, mapping in enumerate(content.get("batches", []))
+            if self.has_task(("batches", index, "type"), mapping["type"])
         )
-        runs = tuple(self.run(place, one) for place, one in enumerate(said.get("perturbations", [])))
+        runs = tuple(self.run(index, entry) for index, entry in enumerate(content.get("perturbations", [])))
         study = Study(
             slug=project["slug"],
             name=project["name"].strip(),
@@ -381,15 +381,17 @@ class _Reading:
                 ("project", "model_budget"), lambda: budget(project.get("model_budget", {}))
             ),
             release=self.told(("project", "release"), lambda: creation.options(**terms) if terms else {}),
-            consent=self.consent(said.get("consent", "")),
-            statement=self.told(("statement",), lambda: data_statement.clean(said.get("statement", {}))),
+            consent=self.consent(content.get("consent", "")),
+            statement=self.told(("statement",), lambda: data_statement.clean(content.get("statement", {}))),
             people=tuple(
-                Somebody(one["name"].strip(), _roles(one["roles"]), one.get("email", "").strip().lower())
-                for one in said.get("people", [])
+                Somebody(
+                    entry["name"].strip(), _roles(entry["roles"]), entry.get("email", "").strip().lower()
+                )
+                for entry in content.get("people", [])
             ),
             sources=sources,
             task_types=definitions,
-            guidelines=self.guidelines(said.get("guidelines", {})),
+            guidelines=self.guidelines(content.get("guidelines", {})),
             runs=runs,
             batches=batches,
             lines=self.written.lines,
@@ -400,18 +402,18 @@ class _Reading:
 
     def named(self, study: Study) -> None:
         """Batches that others wait for or ask for stand in the file, too."""
-        purposes = {one.name: one.purpose for one in study.batches}
-        for place, given in enumerate(self.written.value.get("batches", [])):
+        purposes = {batch.name: batch.purpose for batch in study.batches}
+        for index, entry in enumerate(self.written.value.get("batches", [])):
             for key in ("feeds_from", "requires"):
-                name = given.get(key, "").strip()
-                there = not name or self.known(("batches", place, key), gettext("batch"), name, purposes)
-                if name and there and key == "requires" and purposes[name] != "qualification":
+                name = entry.get(key, "").strip()
+                is_known = not name or self.known(("batches", index, key), gettext("batch"), name, purposes)
+                if name and is_known and key == "requires" and purposes[name] != "qualification":
                     words = gettext("“{name}” is not a qualification batch.").format(name=name)
-                    self.wrong(("batches", place, key), words)
-                if name and there and key == "feeds_from":
-                    self.feeding(("batches", place, key), name, purposes[name])
-        for place, run in enumerate(study.runs):
-            path: Path = ("perturbations", place, "feeds_from")
+                    self.wrong(("batches", index, key), words)
+                if name and is_known and key == "feeds_from":
+                    self.feeding(("batches", index, key), name, purposes[name])
+        for index, run in enumerate(study.runs):
+            path: Path = ("perturbations", index, "feeds_from")
             if run.feeds_from and self.known(path, gettext("batch"), run.feeds_from, purposes):
                 self.feeding(path, run.feeds_from, purposes[run.feeds_from])
 
@@ -430,41 +432,41 @@ class _Reading:
     def unique(self, section: str, entries: Sequence[Mapping[str, Any]]) -> None:
         nameless, twice = NAMES[section]
         first: dict[str, int] = {}
-        for place, entry in enumerate(entries):
+        for index, entry in enumerate(entries):
             name = entry["name"].strip()
             same = spelling(name) if section == "people" else name
             if not name:
-                self.wrong((section, place, "name"), gettext(nameless))
+                self.wrong((section, index, "name"), gettext(nameless))
             elif same in first:
                 line = self.written.line((section, first[same], "name"))
-                self.wrong((section, place, "name"), gettext(twice).format(name=name, line=line))
-            first.setdefault(same, place)
+                self.wrong((section, index, "name"), gettext(twice).format(name=name, line=line))
+            first.setdefault(same, index)
 
     def repeated_sources(self, sources: Sequence[SourceFile]) -> None:
         """A name may stand twice where the second files add to the first; then both say which files they are."""
-        for place, source in enumerate(sources):
-            same = [one for one in sources if one.name == source.name]
-            if len(same) > 1 and len({one.checksum for one in same if one.checksum}) != len(same):
+        for index, source in enumerate(sources):
+            same = [entry for entry in sources if entry.name == source.name]
+            if len(same) > 1 and len({entry.checksum for entry in same if entry.checksum}) != len(same):
                 words = gettext(
                     "{name!r} appears {number} times. Give each entry a different name or checksum."
                 ).format(name=source.name, number=len(same))
-                self.wrong(("sources", place, "name"), words)
+                self.wrong(("sources", index, "name"), words)
 
-    def source(self, place: int, given: Mapping[str, Any]) -> SourceFile:
-        self.known(("sources", place, "reader"), gettext("reader"), given["reader"], sorted(READERS))
-        return SourceFile(**{**given, "name": given["name"].strip()})
+    def source(self, index: int, entry: Mapping[str, Any]) -> SourceFile:
+        self.known(("sources", index, "reader"), gettext("reader"), entry["reader"], sorted(READERS))
+        return SourceFile(**{**entry, "name": entry["name"].strip()})
 
-    def guidelines(self, given: Mapping[str, Any]) -> dict[str, str]:
-        found = {}
-        for key, text in given.items():
+    def guidelines(self, entries: Mapping[str, Any]) -> dict[str, str]:
+        texts = {}
+        for key, text in entries.items():
             path = ("guidelines", key)
             self.has_task(path, key)
             if isinstance(text, Mapping):
                 text = self.beside((*path, "file"), text["file"])
             if text is not None and not text.strip():
                 self.wrong(path, gettext("The guidelines are empty."))
-            found[key] = text or ""
-        return found
+            texts[key] = text or ""
+        return texts
 
     def beside(self, path: Path, name: str) -> str | None:
         """The text of a file that lies beside the study's."""
@@ -483,58 +485,63 @@ class _Reading:
             self.wrong(path, words.format(name=name, reason=reason))
         return text
 
-    def settings(self, task: TaskType, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
-        settings = filled(task, given)
+    def settings(self, task: TaskType, values: Mapping[str, Any], path: Path) -> dict[str, Any]:
+        settings = filled(task, values)
         for below, message in schema_faults(task.settings_schema, settings, what=gettext("setting")):
             self.wrong((*path, *below), message)
         return settings
 
-    def when(self, path: Path, given: Mapping[str, Any], feeds_from: str) -> None:
+    def when(self, path: Path, entry: Mapping[str, Any], feeds_from: str) -> None:
         """`feeds_when` names a field of what feeds, and values that it can have."""
-        said = given.get("feeds_when", {})
-        if said and not feeds_from:
+        conditions = entry.get("feeds_when", {})
+        if conditions and not feeds_from:
             words = gettext("This filters the outcomes of a batch. Name that batch in feeds_from.")
             self.wrong((*path, "feeds_when"), words)
         for before in self.written.value.get("batches", []):
             task = self.tasks.get(before["type"])
             if before["name"].strip() == feeds_from and task is not None:
-                fields = {one.name: [value for value, _ in one.choices] for one in task.fields}
+                fields = {
+                    task_field.name: [value for value, _ in task_field.choices] for task_field in task.fields
+                }
                 field_of = gettext("field of {title}").format(title=shown(task.title))
-                for name, values in said.items():
+                for name, values in conditions.items():
                     if self.known((*path, "feeds_when", name), field_of, name, fields):
                         for at, value in enumerate(values if fields[name] else ()):
                             self.known((*path, "feeds_when", name, at), gettext("value"), value, fields[name])
 
-    def run(self, place: int, given: Mapping[str, Any]) -> Run:
-        path: Path = ("perturbations", place)
-        for at, kind in enumerate(given["kinds"]):
+    def run(self, index: int, entry: Mapping[str, Any]) -> Run:
+        path: Path = ("perturbations", index)
+        for at, kind in enumerate(entry["kinds"]):
             self.known((*path, "kinds", at), gettext("perturbation"), kind, PERTURBATIONS)
-        feeds_from = given.get("feeds_from", "").strip()
-        self.when(path, given, feeds_from)
-        if "rules" in given and "select" not in given:
+        feeds_from = entry.get("feeds_from", "").strip()
+        self.when(path, entry, feeds_from)
+        if "rules" in entry and "select" not in entry:
             self.wrong((*path, "rules"), gettext("Rules need a question category. Add `select`."))
         return Run(
-            kinds=tuple(given["kinds"]),
-            seeds=tuple(given.get("seeds", SEEDS)),
-            sources=tuple(name.strip() for name in given.get("sources", ())),
-            select=given.get("select", ""),
-            rules=given.get("rules", RULES[0]) if "select" in given else "",
+            kinds=tuple(entry["kinds"]),
+            seeds=tuple(entry.get("seeds", SEEDS)),
+            sources=tuple(name.strip() for name in entry.get("sources", ())),
+            select=entry.get("select", ""),
+            rules=entry.get("rules", RULES[0]) if "select" in entry else "",
             feeds_from=feeds_from,
-            feeds_when=given.get("feeds_when", {}),
+            feeds_when=entry.get("feeds_when", {}),
         )
 
     def circles(self, study: Study) -> None:
         """A batch that, in the end, waits for itself never begins."""
-        waits = {one.name: [name for name in (one.feeds_from, one.requires) if name] for one in study.batches}
-        for place, one in enumerate(study.batches):
+        waits = {
+            batch.name: [name for name in (batch.feeds_from, batch.requires) if name]
+            for batch in study.batches
+        }
+        for index, batch in enumerate(study.batches):
             seen: set[str] = set()
-            front = list(waits[one.name])
+            front = list(waits[batch.name])
             while front:
                 name = front.pop()
-                if name == one.name:
-                    key = "feeds_from" if one.feeds_from else "requires"
-                    words = gettext("{name!r} depends on itself.").format(name=one.name)
-                    self.wrong(("batches", place, key), words)
+                if name == batch.name:
+                    key = "feeds_from" if batch.feeds_from else "requires"
+                    words = gettext("{name!r} depends on itself.").format(name=batch.name)
+                    self.wrong(("batches", index, key), words)
                     break
                 if name not in seen:
                     seen.add(name)
@@ -544,16 +551,16 @@ class _Reading:
 class _Batch:
     """From one batch of a file to a `Work`: its sample, its terms and its gold."""
 
-    def __init__(self, reading: _Reading, place: int, task: TaskType) -> None:
+    def __init__(self, reading: _Reading, index: int, task: TaskType) -> None:
         self.reading, self.task = reading, task
-        self.path: Path = ("batches", place)
-        self.given: Mapping[str, Any] = reading.written.value["batches"][place]
+        self.path: Path = ("batches", index)
+        self.given: Mapping[str, Any] = reading.written.value["batches"][index]
         self.usual: Mapping[str, Any] = reading.written.value.get("kinds", {}).get(task.key, {})
 
     def work(self, sources: Sequence[SourceFile]) -> Work:
         """The batch; without sources of its own it draws from the first of `sources`."""
-        given, sample = self.given, self.given.get("sample", {})
-        feeds_from = given.get("feeds_from", "").strip()
+        entry, sample = self.given, self.given.get("sample", {})
+        feeds_from = entry.get("feeds_from", "").strip()
         drawn = tuple(name.strip() for name in sample.get("sources", ()))
         if not drawn and not feeds_from and sources:
             drawn = (sources[0].name,)  # as a demo world or a small study means it
@@ -566,24 +573,24 @@ class _Batch:
         if "only" in sample and "size" in sample:
             words = gettext("`only` lists the examples. Remove `size`.")
             self.reading.wrong((*self.path, "sample", "size"), words)
-        gold = given.get("gold", {}).get("items", ())
+        gold = entry.get("gold", {}).get("items", ())
         self.repeated((*self.path, "gold", "items"), gold)
-        self.reading.when(self.path, given, feeds_from)
+        self.reading.when(self.path, entry, feeds_from)
         return Work(
-            name=given["name"].strip(),
+            name=entry["name"].strip(),
             type=self.task.key,
             defined=None if self.task.key in task_types() else self.task,
             of=of,
             terms=self.terms(feeds_from),
-            seed=given.get("seed", 0),
+            seed=entry.get("seed", 0),
             sources=drawn,
             size=sample.get("size"),
             only=tuple(sample.get("only", ())),
             by=sample.get("by", ""),
             feeds_from=feeds_from,
-            gold=tuple(GoldItem(**one) for one in gold),
+            gold=tuple(GoldItem(**gold_entry) for gold_entry in gold),
             guideline_examples=self.guideline_examples(gold),
-            open=given.get("open", False),
+            open=entry.get("open", False),
         )
 
     def terms(self, feeds_from: str) -> dict[str, Any]:
@@ -629,29 +636,29 @@ class _Batch:
 
     def guideline_examples(self, gold: Sequence[Mapping[str, Any]]) -> tuple[ItemName, ...]:
         """Those of a batch that decides items; none of them is gold."""
-        path, given = (*self.path, "guideline_examples"), self.given.get("guideline_examples", ())
+        path, entries = (*self.path, "guideline_examples"), self.given.get("guideline_examples", ())
         purpose = self.given.get("purpose", "work")
-        if given and purpose != "work":
+        if entries and purpose != "work":
             words = gettext("A {purpose} batch decides no items, so it has no guideline examples.")
             self.reading.wrong(path, words.format(purpose=gettext(purpose)))
-        self.repeated(path, given)
-        right = {one["example"] for one in gold}
-        for place, one in enumerate(given):
-            if one["example"] in right:
+        self.repeated(path, entries)
+        right = {entry["example"] for entry in gold}
+        for index, entry in enumerate(entries):
+            if entry["example"] in right:
                 words = gettext("{example!r} is a gold item. Annotators must not see its response.")
-                self.reading.wrong((*path, place), words.format(example=one["example"]))
-        return tuple(ItemName(**one) for one in given)
+                self.reading.wrong((*path, index), words.format(example=entry["example"]))
+        return tuple(ItemName(**entry) for entry in entries)
 
     def repeated(self, path: Path, items: Sequence[Mapping[str, Any]]) -> None:
         """An example has one right response, and is one guideline example."""
         first: dict[tuple[str, str], int] = {}
-        for place, one in enumerate(items):
-            key = (one["example"], one.get("source", ""))
+        for index, entry in enumerate(items):
+            key = (entry["example"], entry.get("source", ""))
             if key in first:
                 line = self.reading.written.line((*path, first[key]))
                 words = gettext("{example!r} is already on line {line}.")
-                self.reading.wrong((*path, place), words.format(example=one["example"], line=line))
-            first.setdefault(key, place)
+                self.reading.wrong((*path, index), words.format(example=entry["example"], line=line))
+            first.setdefault(key, index)
 
 
 def _roles(names: Iterable[str]) -> tuple[str, ...]:
@@ -680,10 +687,10 @@ def document(study: Study) -> dict[str, Any]:
             "release": study.release,
         }
     )
-    found: dict[str, Any] = {"study": json_schema.VERSION, "project": project}
-    found |= _said({"consent": study.consent, "statement": study.statement})
+    content: dict[str, Any] = {"study": json_schema.VERSION, "project": project}
+    content |= _said({"consent": study.consent, "statement": study.statement})
     if study.task_types:
-        found["task_types"] = {name: in_order(data) for name, data in study.task_types.items()}
+        content["task_types"] = {name: in_order(data) for name, data in study.task_types.items()}
     sections = {
         "people": [_said({"name": p.name, "roles": list(p.roles), "email": p.email}) for p in study.people],
         "sources": [_said(dataclasses.asdict(source)) for source in study.sources],
@@ -691,12 +698,12 @@ def document(study: Study) -> dict[str, Any]:
         "perturbations": [_run(run) for run in study.runs],
         "batches": [_work(work) for work in study.batches],
     }
-    return found | _said(sections)
+    return content | _said(sections)
 
 
 def _run(run: Run) -> dict[str, Any]:
-    found = _said({**dataclasses.asdict(run), "rules": run.rules if run.select else ""})
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
+    content = _said({**dataclasses.asdict(run), "rules": run.rules if run.select else ""})
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in content.items()}
 
 
 def _work(work: Work) -> dict[str, Any]:
@@ -717,8 +724,8 @@ def _work(work: Work) -> dict[str, Any]:
                 part = part.setdefault(group, {})
             part[key] = term.in_file(value)
     if work.gold:
-        batch.setdefault("gold", {})["items"] = [_said(dataclasses.asdict(one)) for one in work.gold]
-    examples = [_said(dataclasses.asdict(one)) for one in work.guideline_examples]
+        batch.setdefault("gold", {})["items"] = [_said(dataclasses.asdict(entry)) for entry in work.gold]
+    examples = [_said(dataclasses.asdict(entry)) for entry in work.guideline_examples]
     batch |= _said({"guideline_examples": examples})
     ordered = {key: batch[key] for key in EXPORT_ORDER if key in batch}
     return ordered | batch | _said({"open": work.open})
@@ -732,7 +739,10 @@ def _said(values: Mapping[str, Any]) -> dict[str, Any]:
 def _ordered(value: Any) -> Any:
     """A part of a study with every mapping in it in the order of its keys."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts = {one.name: _ordered(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        parts = {
+            data_field.name: _ordered(getattr(value, data_field.name))
+            for data_field in dataclasses.fields(value)
+        }
         return dataclasses.replace(value, **{name: part for name, part in parts.items() if name != "lines"})
     if isinstance(value, Mapping):
         return {key: _ordered(value[key]) for key in sorted(value)}

@@ -52,8 +52,8 @@ class Template:
 
     def _text(self, name: str) -> str:
         """A text in the reader's language, or in English."""
-        said = self.texts.get(name, {})
-        return said.get(get_language() or "en", said.get("en", ""))
+        translations = self.texts.get(name, {})
+        return translations.get(get_language() or "en", translations.get("en", ""))
 
     @property
     def people(self) -> int:
@@ -90,8 +90,8 @@ class Draft:
 @functools.cache
 def shipped() -> Mapping[str, Template]:
     """Every template by its key, in the order in which they are offered."""
-    found = [template for path in FOLDER.glob("*.yaml") if (template := _read(path)) is not None]
-    return {one.key: one for one in sorted(found, key=lambda one: one.place)}
+    templates = [template for path in FOLDER.glob("*.yaml") if (template := _read(path)) is not None]
+    return {entry.key: entry for entry in sorted(templates, key=lambda entry: entry.place)}
 
 
 def _read(path: Path) -> Template | None:
@@ -103,10 +103,12 @@ def _read(path: Path) -> Template | None:
     return Template(path.stem, texts, part["place"], parse(text, folder=path.parent))
 
 
-def adapted(study: Study, *, project: Study, source: str, known: Collection[str]) -> tuple[Study, list[str]]:
+def adapted(
+    study: Study, *, project: Study, source: str, example_ids: Collection[str]
+) -> tuple[Study, list[str]]:
     """The study of a template as part of a project, drawn from one of its sources; and notes on what is left out.
 
-    `project` is the project as a study. `known` are the examples (ids) that the source has of those that the template
+    `project` is the project as a study. `example_ids` are the examples (ids) that the source has of those that the template
     names. Terms that the project has set stay. Batches whose names are taken get a number.
     """
     words = gettext("{batch} is left out: it uses examples that this source does not have.")
@@ -115,10 +117,10 @@ def adapted(study: Study, *, project: Study, source: str, known: Collection[str]
         {
             work.name: words.format(batch=quoted([work.name]))
             for work in study.batches
-            if not set(work.only) <= set(known)
+            if not set(work.only) <= set(example_ids)
         },
     )
-    batches = [_with_known_gold(work, known, notes) for work in study.batches]
+    batches = [_with_known_gold(work, example_ids, notes) for work in study.batches]
     names = _free_names([work.name for work in batches], {work.name for work in project.batches})
     return (
         replace(
@@ -169,8 +171,10 @@ def without(study: Study, reasons: Mapping[str, str]) -> tuple[Study, list[str]]
     return replace(study, batches=tuple(batches), runs=tuple(runs)), notes
 
 
-def _with_known_gold(work: Work, known: Collection[str], notes: list[str]) -> Work:
-    gold: tuple[GoldItem, ...] = tuple(replace(one, source="") for one in work.gold if one.example in known)
+def _with_known_gold(work: Work, example_ids: Collection[str], notes: list[str]) -> Work:
+    gold: tuple[GoldItem, ...] = tuple(
+        replace(entry, source="") for entry in work.gold if entry.example in example_ids
+    )
     if len(gold) == len(work.gold):
         return replace(work, gold=gold)
     words = gettext("The gold answers of {batch} are left out: this source does not have their examples.")
@@ -178,11 +182,11 @@ def _with_known_gold(work: Work, known: Collection[str], notes: list[str]) -> Wo
     return replace(work, gold=gold).changed(**({} if gold else {"gold_percent": 0}))
 
 
-def _free_names(wanted: Collection[str], taken: Collection[str]) -> dict[str, str]:
+def _free_names(batch_names: Collection[str], used_names: Collection[str]) -> dict[str, str]:
     """New names by those of the template: all with the first number under which none of them is taken."""
     for number in itertools.count(1):
-        names = {name: name if number == 1 else f"{name} {number}" for name in wanted}
-        if not set(names.values()) & set(taken):
+        names = {name: name if number == 1 else f"{name} {number}" for name in batch_names}
+        if not set(names.values()) & set(used_names):
             break
     return names
 
@@ -202,10 +206,10 @@ def _placed(work: Work, names: Mapping[str, str], source: str) -> Work:
 def draft(template: Template, *, project: Project, source: Source, now: datetime) -> Draft:
     """What the template would create in the project over this source, with its hours and costs. Writes nothing."""
     named = template.study.examples()
-    there = Example.objects.usable().filter(source=source, external_id__in=named)
-    known = frozenset(there.values_list("external_id", flat=True))
-    here = current_state.of_project(project, now=now, derived=False, left=False)
-    study, notes = adapted(template.study, project=here.study, source=source.name, known=known)
+    examples = Example.objects.usable().filter(source=source, external_id__in=named)
+    example_ids = frozenset(examples.values_list("external_id", flat=True))
+    here = current_state.of_project(project, now=now, derived=False, with_remaining=False)
+    study, notes = adapted(template.study, project=here.study, source=source.name, example_ids=example_ids)
     study, plan, more = _without_obstacles(study, project=project, source=source, now=now)
     return Draft(template, study, plan, (*notes, *more))
 
@@ -243,7 +247,7 @@ def _labelled(change: Change) -> Change:
 
 def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Change]:
     """An obstacle for each new batch over the source that would have no item: what the source lacks, and what to do."""
-    for place, work in enumerate(study.batches):
+    for index, work in enumerate(study.batches):
         if not work.sources:
             continue
         task = work.task
@@ -255,7 +259,7 @@ def _unsuitable(study: Study, project: Project, source: Source) -> Iterator[Chan
                 "None of these examples can become an item: {without} Choose another source, or import one "
                 "that has it."
             ).format(without=gettext(task.without))
-            yield Change("cannot", "batch", work.name, words, place)
+            yield Change("cannot", "batch", work.name, words, index)
 
 
 def create(draft: Draft, *, project: Project, by: Person, now: datetime) -> None:

@@ -21,7 +21,9 @@ class StudyError(Exception):
 
     def __init__(self, faults: list[Fault]) -> None:
         first = sorted(faults, key=lambda fault: fault.line)[:MAX_FAULTS]
-        self.faults = [Fault(one.line, printable(one.where), printable(one.message)) for one in first]
+        self.faults = [
+            Fault(problem.line, printable(problem.where), printable(problem.message)) for problem in first
+        ]
         super().__init__("\n".join(map(str, self.faults)))
 
 

@@ -54,7 +54,7 @@ def breakable(address: str) -> SafeString:
 @register.filter
 def each_translated(words: Iterable[Any]) -> list[str]:
     """Several such words, as `roles|each_translated|join:", "`."""
-    return [translated(one) for one in words]
+    return [translated(word) for word in words]
 
 
 @register.simple_tag

@@ -34,21 +34,25 @@ def must_hold(
 ) -> dict[str, Any]:
     """One thing that must hold, in `words`, and whether it does: as far as none of the problems with `codes` was found.
 
-    Reads from the context `waived` and `found` (`annotation.workflow.assignments.Found`; None before anything was kept).
-    `server`: the browser cannot tell by itself; `needs`: "protected", "evidence" or "program", without any of which there is
-    nothing to check against. `goal`: something to do; it is listed
+    Reads from the context `waived` and `found` (`annotation.workflow.assignments.Found`; None before anything was
+    kept). `server`: the browser cannot tell by itself; `needs`: "protected", "evidence" or "program", without any of which
+    there is nothing to check against. `goal`: something to do; it is listed
     until it is done. Any other line is a condition that is listed only while it is broken.
     """
-    found: Found | None = context.get("found")
-    broken = [] if found is None else [one for one in found.problems if one.code in codes.split()]
-    there = _there(context, found)
+    validation: Found | None = context.get("found")
+    broken = (
+        []
+        if validation is None
+        else [violation for violation in validation.problems if violation.code in codes.split()]
+    )
+    available = _there(context, validation)
     if context.get("waived"):
         state, broken = "waived", []
     elif any(problem.level == "error" for problem in broken):
         state = "no"
     elif broken:
         state = "look"
-    elif found is None or (needs and there.isdisjoint(needs.split())):
+    elif validation is None or (needs and available.isdisjoint(needs.split())):
         state = "open"
     else:
         state = "yes"
@@ -77,15 +81,15 @@ def at_most(contract: Mapping[str, Any] | None) -> str:
     )
 
 
-def _there(context: Any, found: Found | None) -> set[str]:
-    shown = context.get("assignment", {})
-    contract, shows = shown.get("contract") or {}, shown.get("shows") or {}
-    there = {
+def _there(context: Any, validation: Found | None) -> set[str]:
+    assignment = context.get("assignment", {})
+    contract, shows = assignment.get("contract") or {}, assignment.get("shows") or {}
+    available = {
         "protected": contract.get("protected"),
         "evidence": shows.get("evidence"),
-        "program": found is not None and (found.answer or {}).get("program"),
+        "program": validation is not None and (validation.answer or {}).get("program"),
     }
-    return {name for name, value in there.items() if value}
+    return {name for name, value in available.items() if value}
 
 
 def named(messages: list[str]) -> str:

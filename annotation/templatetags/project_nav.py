@@ -151,17 +151,17 @@ def project_nav(context: Any) -> dict[str, Any]:
     row = readable([*WITHIN[within], *([FOOLING] if has_model else [])]) if within else []
     if len(row) < 2 or not any(link.current for link in row):
         row = []
-    shown = level(readable(TABS), readable(MENU if has_model else [*MENU, FOOLING]))
+    project_level = level(readable(TABS), readable(MENU if has_model else [*MENU, FOOLING]))
     of_batch = None
     if is_of_batch and batch is not None:
         readable_of_batch = _readable(granted, batch.public_id, here)
         of_batch = level(readable_of_batch(TABS_OF_BATCH), readable_of_batch(MENU_OF_BATCH))
         if of_batch.menu and len(of_batch.tabs) > 1:
-            shown, of_batch = _with_one_menu(shown, of_batch)
+            project_level, of_batch = _with_one_menu(project_level, of_batch)
     return {
         "project": project,
         "batch": batch,
-        "level": _under(shown, within) if row else shown,
+        "level": _under(project_level, within) if row else project_level,
         "is_above": is_of_batch or bool(row),
         "within": row,
         "of_batch": of_batch,
@@ -187,6 +187,6 @@ def _readable(granted: frozenset[Permission], key: str, here: str) -> Callable[[
     ]
 
 
-def _under(shown: Level, tab: str) -> Level:
+def _under(project_level: Level, tab: str) -> Level:
     """The level with one tab as the current one: that of the second row."""
-    return Level([replace(link, current=link.name == tab) for link in shown.tabs], shown.menu)
+    return Level([replace(link, current=link.name == tab) for link in project_level.tabs], project_level.menu)

@@ -124,7 +124,7 @@ def look_after_open(*, now: datetime) -> int:
     responses are resolved once they are complete; elsewhere an adjudicator looks: where the batch decides when it closes,
     then, else now. Safe to run anywhere, any time.
     """
-    found = 0
+    handled_count = 0
     under_way = Batch.objects.filter(
         _installed(),
         purpose=Batch.Purpose.WORK,
@@ -134,11 +134,11 @@ def look_after_open(*, now: datetime) -> int:
     )
     for batch in under_way.select_related("project").order_by("pk"):
         if batch.strategy == "everyone":
-            found += orphaned_slots.fit(batch, now=now)
+            handled_count += orphaned_slots.fit(batch, now=now)
             continue
         for pk in () if batch.decide_at_close else orphaned_slots.without_anybody(batch):
-            found += _one_of_many(pk, now, lambda pk: _leave_to_adjudicator(pk, now))
-    return found
+            handled_count += _one_of_many(pk, now, lambda pk: _leave_to_adjudicator(pk, now))
+    return handled_count
 
 
 def resolve_batch(
@@ -251,14 +251,14 @@ def reopen_waiting(*, batch: Batch, overlap: int, by: Person, now: datetime) -> 
 
 def foreseen(batch: Batch, rule: Mapping[str, Any], *, most: int = 200) -> dict[str, int]:
     """What another rule, checked already, would make of the items that wait for an adjudicator, of the first `most`."""
-    found = {"accepted": 0, "one_more": 0, "adjudication": 0}
+    counts = {"accepted": 0, "one_more": 0, "adjudication": 0}
     for item in waiting(batch).select_related("example__stored_table")[:most]:
         task, plain = batch.task(), item.plain()
-        responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
+        responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
         resolution = decision_rules.resolve(task, rule, responses, plain)
         name = {Accepted: "accepted", OneMore: "one_more"}.get(type(resolution), "adjudication")
-        found[name] += 1
-    return found
+        counts[name] += 1
+    return counts
 
 
 def resolve_item(*, item_id: int, now: datetime, again: bool = False) -> bool:
@@ -360,17 +360,19 @@ def _lettered(
     item: Item, annotations: Sequence[Annotation], notes: Mapping[int, Sequence[str]]
 ) -> list[Candidate]:
     task, plain = item.batch.task(), item.plain()
-    found = []
+    lettered = []
     for letter, annotation in zip(letters(len(annotations)), annotations, strict=True):
         response = task.read(annotation.response or {}, plain)
         words = task.describe(response, plain)
-        told = tuple(notes.get(annotation.assignment_id, ()))
+        assignment_notes = tuple(notes.get(annotation.assignment_id, ()))
         unmet = unmet_in_words(annotation, response, task, plain)
         added = annotation.assignment.place.added
-        found.append(
-            Candidate(letter, annotation, response, words, added, told, unmet, bool(annotation.unsure))
+        lettered.append(
+            Candidate(
+                letter, annotation, response, words, added, assignment_notes, unmet, bool(annotation.unsure)
+            )
         )
-    return found
+    return lettered
 
 
 def in_one_text(annotations: Iterable[Annotation]) -> str:
@@ -403,14 +405,14 @@ def by_letter(item: Item, responses: Iterable[T]) -> list[T]:
 
 def letters(number: int) -> list[str]:
     """The names of so many responses: A to Z, then AA, AB and so on, as a spreadsheet names its columns."""
-    found = []
-    for place in range(number):
+    names = []
+    for index in range(number):
         name = ""
-        while place >= 0:
-            place, letter = divmod(place, len(ascii_uppercase))
-            name, place = ascii_uppercase[letter] + name, place - 1
-        found.append(name)
-    return found
+        while index >= 0:
+            index, letter = divmod(index, len(ascii_uppercase))
+            name, index = ascii_uppercase[letter] + name, index - 1
+        names.append(name)
+    return names
 
 
 def decide(
@@ -687,44 +689,46 @@ def take_back(*, decision: Decision, by: Person, reason: str, after: str, now: d
     }
 
 
-def restore(*, item: Item, taken: Mapping[str, Any], by: Person, before: str, now: datetime) -> Decision:
+def restore(
+    *, item: Item, undone_decision: Mapping[str, Any], by: Person, before: str, now: datetime
+) -> Decision:
     """Decide an item again as it was before `take_back`. The caller holds its lock and knows that it is undecided."""
-    undone = (Event.objects.get(pk=taken["event"]).detail or {})["undone"]
+    undone = (Event.objects.get(pk=undone_decision["event"]).detail or {})["undone"]
     task = item.batch.task()
     annotations = _annotations(item)
-    place = {annotation.public_id: index for index, annotation in enumerate(annotations)}
+    positions = {annotation.public_id: index for index, annotation in enumerate(annotations)}
     outcomes = tuple(
         Resolved(
             agreement_report.stored(task, outcome["response"]),
-            tuple(place[one] for one in outcome["annotations"]),
+            tuple(positions[annotation_id] for annotation_id in outcome["annotations"]),
         )
         for outcome in undone["outcomes"]
     )
     Item.objects.filter(pk=item.pk).update(due_at=None)
     return _write(
         item,
-        Accepted(outcomes, taken["reason"]),
+        Accepted(outcomes, undone_decision["reason"]),
         annotations,
-        by=Person.objects.filter(pk=taken["made_by"]).first(),
+        by=Person.objects.filter(pk=undone_decision["made_by"]).first(),
         actor=by,
         note=undone.get("note", ""),
         listed_reason=undone.get("listed_reason", ""),
-        rule=taken["rule"],
+        rule=undone_decision["rule"],
         before=before,
-        based_on=taken["based_on"],
-        made_at=datetime.fromisoformat(taken["made_at"]) if "made_at" in taken else now,
+        based_on=undone_decision["based_on"],
+        made_at=datetime.fromisoformat(undone_decision["made_at"]) if "made_at" in undone_decision else now,
         now=now,
     )
 
 
-def returnable(item: Item, found: Sequence[Candidate]) -> list[str]:
+def returnable(item: Item, responses: Sequence[Candidate]) -> list[str]:
     """The letters of the responses that may go back to their authors: none of a closed batch, and none that a release
     holds; what is in a release stays as it is (docs/decisions/0001), whether or not its item is decided.
     """
     if item.batch.closed_at is not None:
         return []
     released = Release.objects.latest_watermarks([item.batch.project_id]).get(item.batch.project_id, 0)
-    return [one.letter for one in found if one.annotation.event_id > released]
+    return [candidate.letter for candidate in responses if candidate.annotation.event_id > released]
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -809,10 +813,10 @@ def _check_why(batch: Batch, note: str, listed_reason: str) -> None:
 def _taken_back(decision: Decision) -> dict[str, Any]:
     """What the log keeps of a decision that is undone."""
     outcomes = decision.outcomes.order_by("number").prefetch_related("annotations")
-    kept = {"reason": decision.reason, "listed_reason": decision.listed_reason or "", "note": decision.note}
+    texts = {"reason": decision.reason, "listed_reason": decision.listed_reason or "", "note": decision.note}
     return {
         "kind": decision.kind,
-        **{name: str(text) for name, text in kept.items() if text},
+        **{name: str(text) for name, text in texts.items() if text},
         "outcomes": [
             {
                 "response": outcome.response,
@@ -825,10 +829,14 @@ def _taken_back(decision: Decision) -> dict[str, Any]:
 
 def _last_asked(item: Item) -> Event | None:
     """The event by which the item last came to an adjudicator, but for decisions that an adjudicator undid."""
-    asked = Event.objects.filter(thing="item", thing_id=item.pk, after="adjudication").select_related("actor")
-    told = (event for event in asked.order_by("-pk") if (event.detail or {}).get("reason"))
+    adjudication_events = Event.objects.filter(
+        thing="item", thing_id=item.pk, after="adjudication"
+    ).select_related("actor")
+    events_with_reason = (
+        event for event in adjudication_events.order_by("-pk") if (event.detail or {}).get("reason")
+    )
     undone = (UNDONE.format(), UNDONE_SEND_BACK.format(), ACTION_UNDONE.format())
-    return next((event for event in told if event.detail["reason"] not in undone), None)
+    return next((event for event in events_with_reason if event.detail["reason"] not in undone), None)
 
 
 def _require_waiting(item: Item) -> None:
@@ -866,7 +874,7 @@ def _leave_to_adjudicator(item_id: int, now: datetime) -> bool:
         reason, all_came = _lacking(item, NOBODY_MAY), _all_planned_came(item)
         orphaned_slots.drop_free(item)
         task, plain = item.batch.task(), item.plain()
-        responses = [task.read(one.response or {}, plain) for one in _annotations(item)]
+        responses = [task.read(annotation.response or {}, plain) for annotation in _annotations(item)]
         if all_came and isinstance(
             decision_rules.resolve(task, item.batch.resolve, responses, plain), Accepted
         ):
@@ -883,8 +891,8 @@ def _lacking(item: Item, why: str) -> str:
     missing = places.exclude(pk__in=answered)
     if missing.exists() and not missing.filter(added=False).exists():
         return ONE_MORE_LACKS.format(why=why)
-    said = {0: NOBODY_ANSWERED, 1: ONE_ANSWERED}.get(item.submitted_count, SOME_ANSWERED)
-    return said.format(number=item.submitted_count, of=item.places_count, why=why)
+    reason_message = {0: NOBODY_ANSWERED, 1: ONE_ANSWERED}.get(item.submitted_count, SOME_ANSWERED)
+    return reason_message.format(number=item.submitted_count, of=item.places_count, why=why)
 
 
 def _annotators(batch: Batch) -> set[int]:
@@ -934,31 +942,31 @@ def _annotations(item: Item) -> list[Annotation]:
 
 def _annotations_of(items: Sequence[Item]) -> dict[int, list[Annotation]]:
     submitted = Assignment.objects.filter(item__in=items).submitted()
-    found: dict[int, list[Annotation]] = {item.pk: [] for item in items}
+    annotations_by_item: dict[int, list[Annotation]] = {item.pk: [] for item in items}
     related = submitted.select_related("annotation", "place", "person", "batch")
     for assignment in related.order_by("place__number", "pk"):
         if (annotation := assignment.annotation) is not None:
             annotation.assignment = assignment
-            found[assignment.item_id].append(annotation)
-    return found
+            annotations_by_item[assignment.item_id].append(annotation)
+    return annotations_by_item
 
 
 def _chosen(item: Item, choose: Sequence[str]) -> list[Candidate]:
-    known = candidates(item)
-    chosen = [c for c in known if c.letter in choose or c.annotation.public_id in choose]
+    available = candidates(item)
+    chosen = [c for c in available if c.letter in choose or c.annotation.public_id in choose]
     if len(chosen) != len(set(choose)):
-        refuse("invalid_request", "Choose one of {value}.", value=", ".join(c.letter for c in known))
+        refuse("invalid_request", "Choose one of {value}.", value=", ".join(c.letter for c in available))
     return chosen
 
 
 def _pieces(response: Mapping[str, Any] | None) -> set[tuple[str, str]]:
     """What a response is made of: each operation, cell, answer and text, under the name of its field."""
-    found = set()
+    pieces = set()
     for name, value in ((response or {}).get("data") or {}).items():
-        for one in value if isinstance(value, list) else [value]:
-            if one and isinstance(one, str | list | Mapping):
-                found.add((name, canonical(_bare(one))))
-    return found
+        for part in value if isinstance(value, list) else [value]:
+            if part and isinstance(part, str | list | Mapping):
+                pieces.add((name, canonical(_bare(part))))
+    return pieces
 
 
 def _bare(piece: Any) -> Any:

@@ -137,8 +137,8 @@ def save_draft(
     with transaction.atomic():
         _touch(assignment, now, scripts=scripts)
         saved = _write_draft(assignment, revision, response, now)
-    found = found_in(response, task, item)
-    return SavedDraft(saved, now, found.problems, found.answer)
+    validation = found_in(response, task, item)
+    return SavedDraft(saved, now, validation.problems, validation.answer)
 
 
 def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: tasks.contract.Item) -> Found:
@@ -150,8 +150,8 @@ def found_in(response: Mapping[str, Any], task: tasks.contract.TaskType, item: t
     except Invalid as invalid:
         problems = invalid.problems
     # Old and new answer hold the gold one: for kinds that show it.
-    shown = "answers" in task.showing(item)
-    answer = task.preview(response.get("data"), item) if shown and isinstance(task, Making) else None
+    has_answers = "answers" in task.showing(item)
+    answer = task.preview(response.get("data"), item) if has_answers and isinstance(task, Making) else None
     return Found(tuple(problems), answer)
 
 
@@ -267,10 +267,10 @@ def skip(*, assignment: Assignment, reason: str, now: datetime) -> None:
         refuse("invalid_request", "Enter a reason to skip this item.")
     if assignment.state == State.SUBMITTED:
         refuse("already_submitted", "This item is submitted. Undo the submission to skip it.")
-    kept = assignment.state == State.LEASED and reservations.give_back(
+    is_skipped = assignment.state == State.LEASED and reservations.give_back(
         assignment, state=State.SKIPPED, reason=reason[:500], now=now, actor=assignment.person
     )
-    if not kept:  # the lease had been taken back, perhaps a moment ago
+    if not is_skipped:  # the lease had been taken back, perhaps a moment ago
         reservations.turn_down(assignment, reason=reason[:500], now=now)
     qualification.after_submission(assignment, now)
 
@@ -290,10 +290,10 @@ def flag(*, assignment: Assignment, note: str, now: datetime) -> Flag:
     require_storable(note)
     if not note:
         refuse("invalid_request", "Write what is wrong with this item.")
-    found, _ = Flag.objects.get_or_create(
+    stored_flag, _ = Flag.objects.get_or_create(
         assignment=assignment, note=note[:2000], defaults={"item_id": assignment.item_id, "made_at": now}
     )
-    return found
+    return stored_flag
 
 
 def ping(*, assignment: Assignment, now: datetime) -> bool:
@@ -364,50 +364,62 @@ def may_open(assignments: Sequence[Assignment], *, now: datetime) -> set[int]:
     """Those of a person's assignments (ids) that they may open again: held, given back with a place still free, or
     submitted and not decided or released. In five queries; wants `batch` and `annotation`.
     """
-    found = {one.pk for one in assignments if one.state == State.LEASED and one.batch.closed_at is None}
+    open_ids = {
+        assignment.pk
+        for assignment in assignments
+        if assignment.state == State.LEASED and assignment.batch.closed_at is None
+    }
     withdrawable = withdrawal.withdrawable(assignments, now=now)
     if withdrawable:
-        released = Release.objects.latest_watermarks({one.batch.project_id for one in assignments})
-        found |= {
-            one.pk
-            for one in assignments
-            if one.pk in withdrawable
-            and one.annotation is not None
+        released = Release.objects.latest_watermarks(
+            {assignment.batch.project_id for assignment in assignments}
+        )
+        open_ids |= {
+            assignment.pk
+            for assignment in assignments
+            if assignment.pk in withdrawable
+            and assignment.annotation is not None
             and (
-                one.batch.purpose != Batch.Purpose.WORK
-                or one.annotation.event_id > released.get(one.batch.project_id, 0)
+                assignment.batch.purpose != Batch.Purpose.WORK
+                or assignment.annotation.event_id > released.get(assignment.batch.project_id, 0)
             )
         }
     returned = [
-        one
-        for one in assignments
-        if one.state == State.RETURNED
-        and one.batch.state == "open"
-        and one.reason not in reservations.BY_A_MANAGER
+        assignment
+        for assignment in assignments
+        if assignment.state == State.RETURNED
+        and assignment.batch.state == "open"
+        and assignment.reason not in reservations.BY_A_MANAGER
     ]
     if returned:
-        used_up = reservations.used_up([one for one in returned if one.item.is_gold])
-        items = [one.item_id for one in returned]
+        used_up = reservations.used_up([assignment for assignment in returned if assignment.item.is_gold])
+        items = [assignment.item_id for assignment in returned]
         decided = set(Decision.objects.filter(item__in=items).values_list("item_id", flat=True))
         free: dict[int, set[int | None]] = {}
         for item, person in Place.objects.filter(item__in=items, taken=False).values_list(
             "item_id", "reserved_for_id"
         ):
             free.setdefault(item, set()).add(person)
-        found |= {
-            one.pk
-            for one in returned
-            if one.item_id not in decided
-            and not (one.item.is_gold and one.batch_id in used_up)
-            and free.get(one.item_id, set()) & {None, one.person_id}
+        open_ids |= {
+            assignment.pk
+            for assignment in returned
+            if assignment.item_id not in decided
+            and not (assignment.item.is_gold and assignment.batch_id in used_up)
+            and free.get(assignment.item_id, set()) & {None, assignment.person_id}
         }
-    return found
+    return open_ids
 
 
 def sent_back(assignments: Sequence[Assignment]) -> dict[int, str]:
     """What adjudicators wrote of the responses that wait to be written anew, by assignment (id): the newest note."""
-    held = [one.pk for one in assignments if one.state in (State.LEASED, State.RETURNED)]
-    notes = SentBack.objects.filter(assignment__in=held).order_by("pk") if held else SentBack.objects.none()
+    waiting_ids = [
+        assignment.pk for assignment in assignments if assignment.state in (State.LEASED, State.RETURNED)
+    ]
+    notes = (
+        SentBack.objects.filter(assignment__in=waiting_ids).order_by("pk")
+        if waiting_ids
+        else SentBack.objects.none()
+    )
     return dict(notes.values_list("assignment_id", "note"))
 
 
@@ -467,7 +479,7 @@ def _store(
     batch = assignment.batch
     decides = batch.purpose == Batch.Purpose.WORK and not assignment.item.is_gold
     due = slots.due_at(batch, now + UNDO_WINDOW) if decides else None
-    held, appending = revisions.appending(
+    values, appending = revisions.appending(
         assignment,
         response=stored,
         before=State.LEASED,
@@ -483,17 +495,17 @@ def _store(
         *appending,
         *submissions.finishing(
             assignment,
-            annotation=held["public_id"],
+            annotation=values["public_id"],
             response=stored,
-            seconds=held["active_seconds"],
+            seconds=values["active_seconds"],
             now=now,
         ),
     )
-    found = submissions.finished(assignment, rows)
-    if found is None:
+    result = submissions.finished(assignment, rows)
+    if result is None:
         raise _Late
-    key, revision, tally = found
-    annotation = revisions.made(held, key, revision)
+    key, revision, tally = result
+    annotation = revisions.made(values, key, revision)
     model_checks.rest(annotation, assignment=assignment, now=now)
     if assignment.batch.help:
         impressions.attribute(annotation, assignment=assignment)
@@ -550,12 +562,12 @@ def _write_draft(assignment: Assignment, revision: int, response: Mapping[str, A
         return revision + 1
     newer = mine.first()
     if newer is None and revision == 0:
-        made, created = Draft.objects.get_or_create(
+        stored_draft, created = Draft.objects.get_or_create(
             assignment=assignment, defaults={"revision": 1, "response": response, "saved_at": now}
         )
         if created:
             return 1
-        newer = made
+        newer = stored_draft
     if newer is None or newer.response != response:
         refuse(
             "stale_draft",

@@ -2,7 +2,7 @@
 
     wanted = {"overlap": 3, "caps": {"items_per_day": 60}}
     effects(batch, wanted)                # sentences with counts, before anything is done
-    change(batch=batch, wanted=wanted, by=manager, now=now)
+    change(batch=batch, changes=changes, by=manager, now=now)
 
 What is decided stays decided, whatever is changed. Settings of the
 kind, sample and seed are frozen: other ones mean another batch.
@@ -29,19 +29,19 @@ from annotation.workflow import adjudication
 from tableqa.core.canonical_json import digest
 
 
-def differences(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) -> dict[str, Any]:
-    """What of `wanted` is not so yet, checked. Raises Refused: invalid_request; still_involved for what tells somebody from
+def differences(batch: Batch, changes: Mapping[str, Any], *, counted: bool = True) -> dict[str, Any]:
+    """What of `changes` is not so yet, checked. Raises Refused: invalid_request; still_involved for what tells somebody from
     whom the counts of the batch are kept (not `counted`) whether anything is decided.
     """
-    if unknown := sorted(wanted.keys() - changeable().keys()):
+    if unknown := sorted(changes.keys() - changeable().keys()):
         refuse(
             "invalid_request",
             "{unknown} cannot be changed after a batch is opened. Create another batch.",
             unknown=unknown[0],
         )
-    checked = check_change(batch, wanted)
-    found = {name: value for name, value in checked.items() if getattr(batch, name) != value}
-    fixed = [name for name in found if TERMS[name].changeable == UNTIL_DECIDED]
+    checked = check_change(batch, changes)
+    changed_values = {name: value for name, value in checked.items() if getattr(batch, name) != value}
+    fixed = [name for name in changed_values if TERMS[name].changeable == UNTIL_DECIDED]
     if fixed and not counted:
         refuse("still_involved", visibility.why_no_counts())
     if fixed and _is_being_decided(batch):
@@ -51,43 +51,43 @@ def differences(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True
             "Create another batch.",
             label=gettext(TERMS[fixed[0]].label),
         )
-    return found
+    return changed_values
 
 
-def effects(batch: Batch, wanted: Mapping[str, Any], *, counted: bool = True) -> list[str]:
+def effects(batch: Batch, changes: Mapping[str, Any], *, counted: bool = True) -> list[str]:
     """What the change does to items and people, in sentences with counts. Raises what `differences` raises.
 
     Without `counted` there is no number in it: for somebody from whom the counts of the batch are kept.
     """
-    found = differences(batch, wanted, counted=counted)
-    if not found:
+    changed_values = differences(batch, changes, counted=counted)
+    if not changed_values:
         return []
     if not counted:
         unchanged = gettext("Decided items and submitted responses stay unchanged.")
-        general = [TERMS[name].effect_in_words() for name in found]
+        general = [TERMS[name].effect_in_words() for name in changed_values]
         return list(dict.fromkeys([unchanged, *general, visibility.why_no_counts()]))
-    sentences = _effects_on_decided(batch, found)
+    sentences = _effects_on_decided(batch, changed_values)
     people = {"people": Tally.objects.filter(batch=batch).count()}
-    for name, value in found.items():
+    for name, value in changed_values.items():
         sentences.append(TERMS[name].effect_in_words(people))
         sentences += EFFECTS.get(name, Effect()).count(batch, value)
     return list(dict.fromkeys(sentences))
 
 
-def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime) -> dict[str, Any]:
+def change(*, batch: Batch, changes: Mapping[str, Any], by: Person, now: datetime) -> dict[str, Any]:
     """Change the batch. Returns what was changed. Raises Refused: batch_closed, invalid_request."""
     with transaction.atomic():
-        if any(EFFECTS[name].locks_items for name in wanted.keys() & EFFECTS):
+        if any(EFFECTS[name].locks_items for name in changes.keys() & EFFECTS):
             lock_items([batch.pk])
         batch.refresh_from_db()
-        found = differences(batch, wanted, counted=visibility.sees_counts(by, batch))
-        before = {name: getattr(batch, name) for name in found}
-        effects = {name: EFFECTS.get(name, Effect()) for name in found}
+        changed_values = differences(batch, changes, counted=visibility.sees_counts(by, batch))
+        before = {name: getattr(batch, name) for name in changed_values}
+        effects = {name: EFFECTS.get(name, Effect()) for name in changed_values}
         for name, effect in effects.items():
-            effect.apply(batch, found[name], by, now)
-        plain = {name: value for name, value in found.items() if not effects[name].writes_column}
+            effect.apply(batch, changed_values[name], by, now)
+        plain = {name: value for name, value in changed_values.items() if not effects[name].writes_column}
         rows = Batch.objects.filter(pk=batch.pk)
-        if not found or any(TERMS[name].changeable != ANY_TIME for name in found):
+        if not changed_values or any(TERMS[name].changeable != ANY_TIME for name in changed_values):
             rows = rows.filter(closed_at__isnull=True)
         if not rows.update(**plain or {"overlap": F("overlap")}):
             refuse("batch_closed", "The batch {name} is closed and cannot be changed.", name=batch.name)
@@ -95,11 +95,11 @@ def change(*, batch: Batch, wanted: Mapping[str, Any], by: Person, now: datetime
         for name, effect in effects.items():
             effect.follow_up(batch, now)
             if not effect.logs:
-                was, becomes = before[name], found[name]
+                was, becomes = before[name], changed_values[name]
                 detail = audit_log.changed(name, was, becomes)
                 short = [_in_short(name, value) for value in (was, becomes)]
                 audit_log.log(batch, *short, by=by, now=now, detail=detail)
-    return found
+    return changed_values
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -110,28 +110,28 @@ def _is_being_decided(batch: Batch) -> bool:
     return decided or Adjudication.objects.filter(item__batch=batch).exists()
 
 
-def _effects_on_decided(batch: Batch, found: Mapping[str, Any]) -> list[str]:
+def _effects_on_decided(batch: Batch, changed_values: Mapping[str, Any]) -> list[str]:
     """What happens to items that are decided or wait for an adjudicator."""
     decided = Decision.objects.filter(item__batch=batch).count()
-    said = [gettext("{items} decided: no change.").format(items=items_are(decided))]
+    sentences = [gettext("{items} decided: no change.").format(items=items_are(decided))]
     waiting = Adjudication.objects.filter(item__batch=batch).count()
-    if found.get("overlap", 0) > batch.overlap and (
-        reopened := waiting_below(batch, found["overlap"]).count()
+    if changed_values.get("overlap", 0) > batch.overlap and (
+        reopened := waiting_below(batch, changed_values["overlap"]).count()
     ):
         waiting -= reopened
-        said.append(
+        sentences.append(
             gettext("{items} in adjudication: reopened for more people.").format(items=items_are(reopened))
         )
-    if waiting and "resolve" not in found:
-        said.append(gettext("{items} in adjudication: no change.").format(items=items_are(waiting)))
-    return said
+    if waiting and "resolve" not in changed_values:
+        sentences.append(gettext("{items} in adjudication: no change.").format(items=items_are(waiting)))
+    return sentences
 
 
 def _count_slots(batch: Batch, overlap: int) -> list[str]:
     items = undecided(batch)
     if overlap > batch.overlap:
         complete = _complete_items(batch).count()
-        said = [
+        sentences = [
             ngettext(
                 "{items} undecided: {value} more slot for each.",
                 "{items} undecided: {value} more slots for each.",
@@ -139,50 +139,50 @@ def _count_slots(batch: Batch, overlap: int) -> list[str]:
             ).format(items=items_are(items.count()), value=overlap - batch.overlap)
         ]
         if complete:
-            said.append(
+            sentences.append(
                 gettext("Complete items now: {complete}. They need more responses again.").format(
                     complete=number_format(complete, force_grouping=True)
                 )
             )
-        return said
-    held = Assignment.objects.filter(item_id=OuterRef("pk"), state=Assignment.State.LEASED)
-    done = items.filter(~Exists(held), submitted_count__gte=overlap, places_count__gt=F("submitted_count"))
+        return sentences
+    leases = Assignment.objects.filter(item_id=OuterRef("pk"), state=Assignment.State.LEASED)
+    done = items.filter(~Exists(leases), submitted_count__gte=overlap, places_count__gt=F("submitted_count"))
     beyond = items.filter(submitted_count__gt=overlap).count()
-    said = [
+    sentences = [
         gettext("{items} undecided: free slots beyond {overlap} are removed.").format(
             items=items_are(items.count()), overlap=overlap
         )
     ]
     if number := done.count():
-        said.append(
+        sentences.append(
             gettext("Complete items after this change: {number}. They will be resolved.").format(
                 number=number_format(number, force_grouping=True)
             )
         )
     if beyond:
-        said.append(
+        sentences.append(
             gettext("Items with more responses: {beyond}. All responses are kept and count.").format(
                 beyond=number_format(beyond, force_grouping=True)
             )
         )
-    return said
+    return sentences
 
 
 def _count_resolved(batch: Batch, rule: Mapping[str, Any]) -> list[str]:
-    said = []
+    sentences = []
     if complete := _complete_items(batch).count():
-        said.append(
+        sentences.append(
             gettext("{items} complete and undecided: the new rule applies.").format(items=items_are(complete))
         )
     foreseen = {name: number for name, number in adjudication.foreseen(batch, rule).items() if number}
     if foreseen:
         what = ", ".join(f"{number} {gettext(FORESEEN[name])}" for name, number in foreseen.items())
-        said.append(
+        sentences.append(
             gettext("Items in adjudication are resolved again. Of the first {number}: {what}.").format(
                 number=sum(foreseen.values()), what=what
             )
         )
-    return said
+    return sentences
 
 
 FORESEEN = {
@@ -193,11 +193,15 @@ FORESEEN = {
 
 
 def _count_limited(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
-    said = []
+    sentences = []
     if (most := caps.get("items")) is not None:
-        there = Tally.objects.filter(batch=batch, submitted__gte=most).count()
-        who = gettext("1 person has") if there == 1 else gettext("{there} people have").format(there=there)
-        said.append(
+        people_count = Tally.objects.filter(batch=batch, submitted__gte=most).count()
+        who = (
+            gettext("1 person has")
+            if people_count == 1
+            else gettext("{there} people have").format(there=people_count)
+        )
+        sentences.append(
             ngettext(
                 "{who} already submitted {most} item or more and will get no more.",
                 "{who} already submitted {most} items or more and will get no more.",
@@ -205,8 +209,8 @@ def _count_limited(batch: Batch, caps: Mapping[str, Any]) -> list[str]:
             ).format(who=who, most=most)
         )
     if not caps:
-        said.append(gettext("This batch no longer limits work per person. Project limits still apply."))
-    return said
+        sentences.append(gettext("This batch no longer limits work per person. Project limits still apply."))
+    return sentences
 
 
 def _count_paid(batch: Batch, pay: Mapping[str, Any]) -> list[str]:
@@ -295,5 +299,5 @@ def _complete_items(batch: Batch) -> QuerySet[Item]:
 
 def items_are(number: int) -> str:
     """How many items, and the verb of a sentence about them."""
-    said = ngettext("{number} item is", "{number} items are", number)
-    return said.format(number=number_format(number, force_grouping=True))
+    sentence = ngettext("{number} item is", "{number} items are", number)
+    return sentence.format(number=number_format(number, force_grouping=True))

@@ -419,21 +419,21 @@ def _checked(task: TaskType, sample: Sample) -> Sample:
             value=gettext(" or ").join(about(task)),
         )
     if sample.strata not in strategies.STRATA:
-        known = ", ".join(filter(None, strategies.STRATA))
-        refuse("invalid_request", "Sampling is by {known}, or from all examples equally.", known=known)
+        available = ", ".join(filter(None, strategies.STRATA))
+        refuse("invalid_request", "Sampling is by {known}, or from all examples equally.", known=available)
     return replace(sample, of=of, sources=list(sample.sources))
 
 
 def _drawn(
-    task: TaskType, wanted: Sample, requires: Batch | None, among: Collection[int] | None = None
+    task: TaskType, sampling: Sample, requires: Batch | None, among: Collection[int] | None = None
 ) -> tuple[list[int], int | None]:
     """The examples (keys) of a sample, and how many of them at most become items (None: all).
 
     `among`: only these examples are drawn.
     """
     in_test: frozenset[int] = lineage.examples_of(requires) if requires is not None else frozenset()
-    if wanted.only is not None:
-        examples = _named(wanted.sources, wanted.only)
+    if sampling.only is not None:
+        examples = _named(sampling.sources, sampling.only)
         if requires is not None and (twice := in_test.intersection(examples)):
             ids = Example.objects.filter(pk__in=twice).order_by("pk").values_list("external_id", flat=True)
             refuse(
@@ -446,9 +446,9 @@ def _drawn(
     if task.starts_from:  # such a task type exchanges an original for what was made of it
         parents = Example.objects.filter(pk__in=in_test, parent__isnull=False)
         in_test |= set(parents.values_list("parent_id", flat=True))
-    drawn = partial(sample, wanted.sources, of=wanted.of, seed=wanted.seed, among=among)
+    drawn = partial(sample, sampling.sources, of=sampling.of, seed=sampling.seed, among=among)
     # A task type that leaves examples out is given all of them, or a small sample might be empty.
-    examples = drawn(size=None if task.without else wanted.size, strata=wanted.strata, without=in_test)
+    examples = drawn(size=None if task.without else sampling.size, strata=sampling.strata, without=in_test)
     if requires is not None and not examples and drawn(size=1):
         refuse(
             "invalid_request",
@@ -456,7 +456,7 @@ def _drawn(
             "Choose another source, or a qualification with fewer items.",
             name=requires.name,
         )
-    return examples, wanted.size
+    return examples, sampling.size
 
 
 def about(task: TaskType) -> tuple[str, ...]:
@@ -497,11 +497,11 @@ def sample(
 
 def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
     """The examples (ids) by stratum, strata by name."""
-    found: dict[str, list[int]] = {}
+    strata: dict[str, list[int]] = {}
     if by == "source":
         for pk, source in examples.values_list("pk", "source__public_id"):
-            found.setdefault(source, []).append(pk)
-        return found
+            strata.setdefault(source, []).append(pk)
+        return strata
     # Table by table, so that each is read once and one is held at a time.
     table: tuple[int, int, frozenset[str]] | None = None
     for example in examples.order_by("stored_table_id", "source_id", "position", "pk").iterator(500):
@@ -513,8 +513,8 @@ def _strata(examples: QuerySet[Example], by: str) -> dict[str, list[int]]:
                 table = (stored.pk, *_cells(stored.table()))
             _, cells, texts = table
         among = bool(example.answers) and all(_as_text(answer) in texts for answer in example.answers)
-        found.setdefault(strategies.difficulty(cells, among), []).append(example.pk)
-    return dict(sorted(found.items()))
+        strata.setdefault(strategies.difficulty(cells, among), []).append(example.pk)
+    return dict(sorted(strata.items()))
 
 
 def _cells(table: tableqa.Table) -> tuple[int, frozenset[str]]:
@@ -652,15 +652,15 @@ def act(
 
     Each batch is a transaction of its own: one that refuses keeps no other from being changed.
     """
-    asked = ACTIONS[action]
+    batch_action = ACTIONS[action]
     changed, refused = [], []
     for batch in batches:
-        if batch.state not in asked.states:
-            said = gettext("{name} is {state} and cannot be changed.")
-            refused.append((batch, said.format(name=batch.name, state=gettext(batch.state))))
+        if batch.state not in batch_action.states:
+            message = gettext("{name} is {state} and cannot be changed.")
+            refused.append((batch, message.format(name=batch.name, state=gettext(batch.state))))
             continue
         try:
-            asked.do(batch=batch, by=by, now=now)
+            batch_action.do(batch=batch, by=by, now=now)
         except Refused as why:
             refused.append((batch, f"{batch.name}: {why.detail}"))
         else:
@@ -676,7 +676,7 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     place again.
     """
     ids = [batch.pk for batch in batches]
-    found = {
+    counts_by_batch = {
         batch.pk: {"items": batch.items_count, "places": batch.places_count, "submitted": 0, "leased": 0}
         | {
             "skipped": 0,
@@ -695,7 +695,7 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         leases=Sum("leased"), submissions=Sum("submitted"), skips=Sum("skipped"), returns=Sum("returned")
     )
     for tally in summed:
-        found[tally["batch_id"]] |= {
+        counts_by_batch[tally["batch_id"]] |= {
             "leased": tally["leases"],
             "submitted": tally["submissions"],
             "skipped": tally["skips"],
@@ -703,8 +703,8 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         }
     decided = Batch.objects.filter(pk__in=ids).values_list("pk", "accepted_count", "excluded_count")
     for batch_id, accepted, excluded in decided:
-        found[batch_id] |= {"decided": accepted, "excluded": excluded}
-    asked = Adjudication.objects.filter(item__batch_id__in=ids)
+        counts_by_batch[batch_id] |= {"decided": accepted, "excluded": excluded}
+    adjudications = Adjudication.objects.filter(item__batch_id__in=ids)
     # Only items of work are ever due, where that waits for the close only then; so they are until they are decided.
     work = [
         batch.pk
@@ -717,19 +717,19 @@ def progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
         is_gold=False,
     )
     for name, rows, batch in (
-        ("adjudication", asked, "item__batch_id"),
+        ("adjudication", adjudications, "item__batch_id"),
         ("complete", complete, "batch_id"),
         ("flags", Flag.objects.filter(item__batch_id__in=ids), "item__batch_id"),
         ("gold", Item.objects.filter(batch_id__in=ids, is_gold=True), "batch_id"),
     ):
         for batch_id, number in _counted(rows, batch):
-            found[batch_id][name] = number
-    for counts in found.values():
+            counts_by_batch[batch_id][name] = number
+    for counts in counts_by_batch.values():
         counts["items"] -= counts["gold"]
         counts["free"] = counts["places"] - counts["submitted"] - counts["leased"]
         settled = counts["complete"] + counts["adjudication"] + counts["decided"] + counts["excluded"]
         counts["open"] = counts["items"] - settled
-    return found
+    return counts_by_batch
 
 
 def _counted(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
@@ -740,10 +740,10 @@ def _counted(rows: QuerySet[Any], batch: str) -> Iterable[tuple[int, int]]:
 def _named(sources: Iterable[Source], only: Sequence[str]) -> list[int]:
     """The examples (keys) with these ids, in this order. Raises Refused naming the ids that no source has."""
     keys = [source.pk for source in sources]
-    found: dict[str, int] = {}
+    keys_by_id: dict[str, int] = {}
     for names in in_lists(only, MOST_CHECKED):
         named = Example.objects.filter(source__in=keys, external_id__in=names)
-        found.update(named.values_list("external_id", "pk"))
-    if missing := [id for id in only if id not in found]:
+        keys_by_id.update(named.values_list("external_id", "pk"))
+    if missing := [id for id in only if id not in keys_by_id]:
         refuse("invalid_request", "No source contains the examples {value}.", value=", ".join(missing[:10]))
-    return [found[id] for id in dict.fromkeys(only)]
+    return [keys_by_id[id] for id in dict.fromkeys(only)]

@@ -76,8 +76,8 @@ def users_of(decisions: Sequence[Decision]) -> dict[int, str]:
         made_by[outcome.public_id] = outcome.decision_id
         examples.setdefault(outcome.decision_id, []).extend(_made_examples([outcome]))
     batches = {decision.item.batch_id for decision in decisions}
-    made = Item.objects.filter(batch__feeds_from__in=batches, inputs__outcome__in=list(made_by))
-    for item in made.order_by("pk"):
+    created_items = Item.objects.filter(batch__feeds_from__in=batches, inputs__outcome__in=list(made_by))
+    for item in created_items.order_by("pk"):
         followers.setdefault(made_by[item.inputs["outcome"]], []).append(item)
     return _users(examples, followers)
 
@@ -85,8 +85,8 @@ def users_of(decisions: Sequence[Decision]) -> dict[int, str]:
 def lock_followers(batches: Iterable[int], items: Sequence[int]) -> None:
     """Lock the items that the decisions of these items made, in one order, before anything is changed."""
     outcomes = Outcome.objects.filter(decision__item__in=items).values_list("public_id", flat=True)
-    made = Item.objects.filter(batch__feeds_from__in=batches, inputs__outcome__in=list(outcomes))
-    keys = list(made.order_by("pk").values_list("pk", flat=True))
+    created_items = Item.objects.filter(batch__feeds_from__in=batches, inputs__outcome__in=list(outcomes))
+    keys = list(created_items.order_by("pk").values_list("pk", flat=True))
     list(Item.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk").values_list("pk"))
 
 
@@ -151,16 +151,21 @@ def _users(
             users[key] = names[mine[0].batch_id]
             continue
         skipped = {item.pk for item in own}
-        made = examples_of.get(key, ())
+        own_examples = examples_of.get(key, ())
         using = [
-            item for example in made for item in on_example.get(example.pk, ()) if item.pk not in skipped
+            item
+            for example in own_examples
+            for item in on_example.get(example.pk, ())
+            if item.pk not in skipped
         ]
         if using:
             users[key] = using[0].batch.name
-        elif any(example.pk in used for example in made):
+        elif any(example.pk in used for example in own_examples):
             users[key] = ""
-        elif shown := next((item for item in _showing(made, alike) if item.pk not in skipped), None):
-            users[key] = shown.batch.name
+        elif shown_item := next(
+            (item for item in _showing(own_examples, alike) if item.pk not in skipped), None
+        ):
+            users[key] = shown_item.batch.name
     return users
 
 
@@ -171,8 +176,8 @@ def _showing(
     for example in examples:
         quoted = json.dumps(example.external_id), json.dumps(example.public_id)
         for item in alike.get((example.parent_id, example.perturbation), ()):
-            shown = json.dumps(item.inputs)
-            if any(name in shown for name in quoted):
+            inputs_json = json.dumps(item.inputs)
+            if any(name in inputs_json for name in quoted):
                 yield item
 
 

@@ -92,10 +92,10 @@ def plan_run(
     begun = PerturbationRun.objects.filter(
         project=project, event__isnull=True, kinds=run.kinds, seeds=run.seeds, feeds_from=feeds_from
     )
-    for one in begun.order_by("pk"):
-        same = one.choice == run.choice and one.feeds_when == run.feeds_when
-        if same and list(one.sources.order_by("pk")) == of:
-            return one
+    for earlier_run in begun.order_by("pk"):
+        same = earlier_run.choice == run.choice and earlier_run.feeds_when == run.feeds_when
+        if same and list(earlier_run.sources.order_by("pk")) == of:
+            return earlier_run
     run.made_by, run.made_at = by, now
     with transaction.atomic():
         run.save()
@@ -224,10 +224,12 @@ def _accepted(run: PerturbationRun, feeding: Batch, keys: Sequence[int] | None =
         rows = rows.filter(decision__item__example__in=keys)
     done = set(run.chosen)
     outcomes = dict(rows.values_list("pk", "decision__item__example_id"))
-    left = [pk for pk, original in outcomes.items() if original not in done]
-    responses = (Outcome.objects.filter(pk__in=some).values_list("pk", "response") for some in chunks(left))
+    pending = [pk for pk, original in outcomes.items() if original not in done]
+    responses = (
+        Outcome.objects.filter(pk__in=some).values_list("pk", "response") for some in chunks(pending)
+    )
     counting = (
-        pk for some in responses for pk, said in some if lineage.goes_on(run.feeds_when, said["data"])
+        pk for some in responses for pk, response in some if lineage.goes_on(run.feeds_when, response["data"])
     )
     return sorted({outcomes[pk] for pk in counting})
 
@@ -268,7 +270,7 @@ def _planned(
     """A run that is not saved, with its sources."""
     kinds, seeds = list(dict.fromkeys(kinds)), list(dict.fromkeys(seeds))
     if not kinds or (unknown := [kind for kind in kinds if kind not in PERTURBATIONS]):
-        said = (
+        problem = (
             gettext("There is no perturbation {kind!r}").format(kind=unknown[0])
             if kinds
             else gettext("Choose at least one perturbation")
@@ -276,7 +278,7 @@ def _planned(
         refuse(
             "invalid_request",
             "{said}. Available: {perturbations}.",
-            said=said,
+            said=problem,
             perturbations=", ".join(PERTURBATIONS),
         )
     if not 1 <= len(seeds) <= MOST_SEEDS or not all(0 < seed <= LARGEST_SEED for seed in seeds):
@@ -286,12 +288,12 @@ def _planned(
             most_seeds=MOST_SEEDS,
         )
     if (select and select not in KINDS) or rules not in RULES:
-        known = gettext("{kinds} questions, by the rules {rules}").format(
+        available = gettext("{kinds} questions, by the rules {rules}").format(
             kinds=gettext(" or ").join(KINDS), rules=gettext(" or ").join(RULES)
         )
-        refuse("invalid_request", "Available selections: {known}.", known=known)
+        refuse("invalid_request", "Available selections: {known}.", known=available)
     ready = Source.objects.ready().filter(project=project).order_by("pk")
-    of = list(ready.filter(pk__in=[one.pk for one in sources]) if sources else ready)
+    of = list(ready.filter(pk__in=[source.pk for source in sources]) if sources else ready)
     if not of:
         refuse("invalid_request", "The project has no source. Import one first.")
     choice = {"select": select, "rules": rules if select else "", "decided": decided}
@@ -337,7 +339,11 @@ def _require_free_ids(run: PerturbationRun, sources: Sequence[Source]) -> None:
 
 def _marks(sources: Sequence[Source], keys: Sequence[int] | None = None) -> dict[str, list[list[str]]]:
     """The cells of the newest decision of a kind that marks cells, by the key of the original; of these keys, or all."""
-    kinds = [key for key, task in task_types().items() if any(one.level == "cells" for one in task.measures)]
+    kinds = [
+        key
+        for key, task in task_types().items()
+        if any(measure.level == "cells" for measure in task.measures)
+    ]
     decided = _decisions(sources, kinds).order_by("pk")
     if keys is not None:
         decided = decided.filter(decision__item__example__in=keys)
@@ -356,11 +362,13 @@ def _decisions(sources: Sequence[Source], kinds: Sequence[str]) -> QuerySet[Outc
 def _chosen(sources: Sequence[Source], *, select: str, rules: str, decided: str) -> list[int]:
     chosen: list[int] = []
     for source in sources:
-        found = Example.objects.originals().filter(source=source).order_by("pk")
+        examples = Example.objects.originals().filter(source=source).order_by("pk")
         if decided:
-            found = found.filter(pk__in=_decided(source, decided))
+            examples = examples.filter(pk__in=_decided(source, decided))
         chosen += (
-            _selected(found, source.reader, select, rules) if select else found.values_list("pk", flat=True)
+            _selected(examples, source.reader, select, rules)
+            if select
+            else examples.values_list("pk", flat=True)
         )
     return chosen
 
@@ -379,11 +387,11 @@ def filter_example() -> str:
     )
 
 
-def _decided(source: Source, wanted: str) -> list[int]:
-    match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", wanted)
+def _decided(source: Source, condition: str) -> list[int]:
+    match = re.fullmatch(r"(\w+)\.(\w+)=(.+)", condition)
     if match is None:
         mend = gettext("Write TASK_TYPE.FIELD=VALUE, for example {example}.").format(example=filter_example())
-        refuse("invalid_request", "{wanted!r} is not a decision filter. {fix}", wanted=wanted, fix=mend)
+        refuse("invalid_request", "{wanted!r} is not a decision filter. {fix}", wanted=condition, fix=mend)
     kind, field, value = match.groups()
     if kind not in task_types():
         refuse(
@@ -396,16 +404,16 @@ def _decided(source: Source, wanted: str) -> list[int]:
     return [key for key, response in rows if str(response["data"].get(field)) == value]
 
 
-def _selected(found: QuerySet[Example], reader: str, kind: str, rules: str) -> list[int]:
+def _selected(originals: QuerySet[Example], reader: str, kind: str, rules: str) -> list[int]:
     keys: dict[str, int] = {}
 
     def examples() -> Iterator[tableqa.Example]:
-        for row in found.select_related("stored_table").iterator(chunk_size=ROWS):
+        for row in originals.select_related("stored_table").iterator(chunk_size=ROWS):
             keys[row.external_id] = row.pk
             yield row.example()
 
     try:
-        taken = selected(examples(), source=reader, kind=cast(Kind, kind), rules=cast(Rules, rules))
-        return [keys[example.id] for example in taken]
+        matches = selected(examples(), source=reader, kind=cast(Kind, kind), rules=cast(Rules, rules))
+        return [keys[example.id] for example in matches]
     except SelectionError as error:
         refuse("invalid_request", f"{error}.")

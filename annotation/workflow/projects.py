@@ -86,11 +86,11 @@ def rename_project(*, project: Project, name: str, time_zone: str, by: Person, n
             "There is no time zone {time_zone!r}. Enter one such as Europe/Paris.",
             time_zone=time_zone,
         )
-    wanted = {"name": name.strip(), "time_zone": time_zone}
+    new_values = {"name": name.strip(), "time_zone": time_zone}
     with transaction.atomic():
-        before = Project.objects.select_for_update(no_key=True).values(*wanted).get(pk=project.pk)
-        Project.objects.filter(pk=project.pk).update(**wanted)
-        _changed(project, "renamed", by, now, before, wanted)
+        before = Project.objects.select_for_update(no_key=True).values(*new_values).get(pk=project.pk)
+        Project.objects.filter(pk=project.pk).update(**new_values)
+        _changed(project, "renamed", by, now, before, new_values)
 
 
 def add_member(
@@ -102,10 +102,12 @@ def add_member(
         here = membership.removed_at is None and bool(membership.roles)
         if not here:
             audit_log.log(membership, "", "member", by=by, now=now)
-        kept = set(membership.roles) if here else set()
+        current_roles = set(membership.roles) if here else set()
         membership.removed_at = None
         membership.save(update_fields=["removed_at"])
-        _write_roles(membership, kept, kept | {role.value for role in roles}, by=by, now=now)
+        _write_roles(
+            membership, current_roles, current_roles | {role.value for role in roles}, by=by, now=now
+        )
     return membership
 
 
@@ -149,10 +151,10 @@ def _write_roles(
 
 def _give_back_all(membership: Membership, *, reason: str, by: Person, now: datetime) -> int:
     """What is on their desk goes back, and what was kept for them is free. Returns how many places were kept."""
-    held = Assignment.objects.filter(
+    leases = Assignment.objects.filter(
         person_id=membership.person_id, batch__project=membership.project, state=Assignment.State.LEASED
     )
-    for assignment in held.select_related("batch").order_by("pk"):
+    for assignment in leases.select_related("batch").order_by("pk"):
         reservations.give_back(assignment, state=Assignment.State.RETURNED, reason=reason, now=now, actor=by)
     return allocation.release(project=membership.project, person=membership.person, by=by, now=now)
 
@@ -461,23 +463,25 @@ def correct_rate(
 
 def change_statement(*, project: Project, statement: Mapping[str, str], by: Person, now: datetime) -> None:
     """What people say for the data statement, by the names of `data_statement.ASKED`. Raises Refused(invalid_request)."""
-    said = data_statement.clean(statement)
-    require_storable(*said.values())
+    new_statement = data_statement.clean(statement)
+    require_storable(*new_statement.values())
     with transaction.atomic():
         before = Project.objects.select_for_update(no_key=True).values("statement").get(pk=project.pk)
-        said |= {name: text for name, text in before["statement"].items() if name == data_statement.RESTORED}
-        if said == before["statement"]:
+        new_statement |= {
+            name: text for name, text in before["statement"].items() if name == data_statement.RESTORED
+        }
+        if new_statement == before["statement"]:
             return
-        Project.objects.filter(pk=project.pk).update(statement=said)
-        _changed(project, "statement changed", by, now, before, {"statement": said})
-    project.statement = said
+        Project.objects.filter(pk=project.pk).update(statement=new_statement)
+        _changed(project, "statement changed", by, now, before, {"statement": new_statement})
+    project.statement = new_statement
 
 
-def say_of_oneself(*, membership: Membership, said: Mapping[str, str]) -> None:
+def say_of_oneself(*, membership: Membership, entries: Mapping[str, str]) -> None:
     """What a member chose to say for the data statement, by the names of `data_statement.OF_ONESELF`; "" takes it back."""
-    kept = data_statement.clean_characteristics(said)
-    require_storable(*kept.values())
-    Membership.objects.filter(pk=membership.pk).update(characteristics=kept)
+    characteristics = data_statement.clean_characteristics(entries)
+    require_storable(*characteristics.values())
+    Membership.objects.filter(pk=membership.pk).update(characteristics=characteristics)
 
 
 def _changed(

@@ -61,10 +61,10 @@ def define(
 
 def batches_of(project: Project) -> dict[str, list[Batch]]:
     """The batches of each task type that the project defines, in the order in which they were planned."""
-    found: dict[str, list[Batch]] = {}
+    batches_by_type: dict[str, list[Batch]] = {}
     for batch in Batch.objects.filter(project=project, definition__isnull=False).order_by("pk"):
-        found.setdefault(batch.task_type, []).append(batch)
-    return found
+        batches_by_type.setdefault(batch.task_type, []).append(batch)
+    return batches_by_type
 
 
 def notices(row: TaskTypeDefinition) -> list[tuple[Literal["taken", "kept"], str]]:
@@ -161,11 +161,11 @@ def _is_used(row: TaskTypeDefinition) -> bool:
 
 def _free(project: Project, name: str) -> QuerySet[Batch]:
     """The batches of a task type that were not closed and hold no response, gold answer or unfinished import of labels."""
-    said = Annotation.objects.filter(assignment__batch=OuterRef("pk"))
+    responses = Annotation.objects.filter(assignment__batch=OuterRef("pk"))
     gold = Gold.objects.filter(item__batch=OuterRef("pk"))
     importing = LabelImport.objects.filter(batch=OuterRef("pk"))
     own = Batch.objects.filter(project=project, definition__name=name, closed_at=None)
-    return own.filter(~Exists(said), ~Exists(gold), ~Exists(importing))
+    return own.filter(~Exists(responses), ~Exists(gold), ~Exists(importing))
 
 
 def _take(row: TaskTypeDefinition) -> None:

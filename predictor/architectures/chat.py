@@ -61,28 +61,28 @@ class ChatPredictor:
     @classmethod
     def load(cls, checkpoint: Checkpoint) -> ChatPredictor:
         """The model that an `askew.json` names. Raises ModelError."""
-        said = checkpoint.settings
+        settings = checkpoint.settings
         for needed in ("url", "model"):
-            if not isinstance(said.get(needed), str) or not said[needed]:
+            if not isinstance(settings.get(needed), str) or not settings[needed]:
                 raise ModelError(f"{checkpoint.folder / 'askew.json'} needs {needed}, a text")
-        variable = str(said.get("key_variable", ""))
+        variable = str(settings.get("key_variable", ""))
         if variable and variable not in os.environ:
             raise ModelError(f"the environment variable {variable}, which is to hold the key, is not set")
-        if problem := problem_of_chat(said):
+        if problem := problem_of_chat(settings):
             raise ModelError(f"{checkpoint.folder / 'askew.json'}: {problem}")
         chat = ChatModel(
-            url=said["url"],
-            model=said["model"],
+            url=settings["url"],
+            model=settings["model"],
             key=os.environ.get(variable, "") if variable else "",
-            timeout=float(said.get("timeout", 60)),
-            **request_settings({"parallel": AT_ONCE, **said}),
+            timeout=float(settings.get("timeout", 60)),
+            **request_settings({"parallel": AT_ONCE, **settings}),
         )
         return cls(
             chat,
             name=checkpoint.name,
             licence=checkpoint.licence,
             serialisation=chat.serialisation,
-            price=said.get("price", (0, 0)),
+            price=settings.get("price", (0, 0)),
         )
 
     def tokens(self, request: PredictRequest) -> int:
@@ -94,9 +94,9 @@ class ChatPredictor:
     ) -> Sequence[Prediction | ProtocolError]:
         """All at once; one that is under way cannot be called back, but is not tried again."""
 
-        def answer(place: int) -> Prediction | ProtocolError:
-            request = requests[place]
-            tally = self._under_way[request.key] = _WantedTally(lambda: stop(place), self._observe)
+        def answer(index: int) -> Prediction | ProtocolError:
+            request = requests[index]
+            tally = self._under_way[request.key] = _WantedTally(lambda: stop(index), self._observe)
             try:
                 return self._answer(request, tally)
             finally:

@@ -72,11 +72,11 @@ class Step:
         mask = (ids != PAD).long()
         mask[:, 0] = 1  # a row without a request looks at one place, or it would look at none
         encoded = self.network.model.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        for number, layer in enumerate(self.network.model.decoder.layers):
+        for layer_index, layer in enumerate(self.network.model.decoder.layers):
             attention = layer.encoder_attn
-            for place, projection in enumerate((attention.k_proj, attention.v_proj)):
+            for index, projection in enumerate((attention.k_proj, attention.v_proj)):
                 parted = projection(encoded).view(self.rows, self.length, self.heads, -1)
-                self.across[number, place].copy_(parted.transpose(1, 2))
+                self.across[layer_index, index].copy_(parted.transpose(1, 2))
         self.padding.zero_().masked_fill_(mask[:, None, None, :] == 0, float("-inf"))
         self.within.zero_()  # what an earlier batch left may be no number, and no mask hides that
         self.place.zero_()
@@ -132,8 +132,8 @@ class Step:
         )
         for layer, (keys, values), across in zip(decoder.layers, self.within, self.across, strict=True):
             attention = layer.self_attn
-            for kept, projection in ((keys, attention.k_proj), (values, attention.v_proj)):
-                kept.index_copy_(2, self.place, self._parted(projection(x)).to(kept.dtype))
+            for cache, projection in ((keys, attention.k_proj), (values, attention.v_proj)):
+                cache.index_copy_(2, self.place, self._parted(projection(x)).to(cache.dtype))
             x = layer.self_attn_layer_norm(x + self._attend(attention, x, keys, values, seen))
             x = layer.encoder_attn_layer_norm(
                 x + self._attend(layer.encoder_attn, x, across[0], across[1], self.padding)
@@ -214,8 +214,8 @@ class Greedy:
         if step is None:
             return None
         ids = torch.full((step.rows, step.length), PAD)
-        for row, one in enumerate(inputs):
-            ids[row, : len(one)] = torch.tensor(one)
+        for row, token_ids in enumerate(inputs):
+            ids[row, : len(token_ids)] = torch.tensor(token_ids)
         step.begin(ids.to(self.network.device), rows)
         for number in range(1, steps + 1):
             step.take()

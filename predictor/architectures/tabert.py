@@ -68,30 +68,30 @@ class Configuration:
     published_mask: bool = False
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Configuration:
+    def from_dict(cls, settings: Mapping[str, Any]) -> Configuration:
         """Of the file's contents; a size that it does not name is that of its `base_model_name`."""
-        large = "large" in str(said.get("base_model_name", ""))
-        vertical = "num_vertical_layers" in said or "num_vertical_attention_heads" in said
-        template = said.get("cell_input_template", cls.template)
+        large = "large" in str(settings.get("base_model_name", ""))
+        vertical = "num_vertical_layers" in settings or "num_vertical_attention_heads" in settings
+        template = settings.get("cell_input_template", cls.template)
         return cls(
-            hidden=said.get("hidden_size", 1_024 if large else 768),
-            layers=said.get("num_hidden_layers", 24 if large else 12),
-            heads=said.get("num_attention_heads", 16 if large else 12),
-            intermediate=said.get("intermediate_size", 4_096 if large else 3_072),
-            vocabulary=said.get("vocab_size", 30_522),
-            positions=min(MOST_TOKENS, said.get("max_position_embeddings", MOST_TOKENS)),
-            vertical_layers=said.get("num_vertical_layers", 3) if vertical else 0,
-            vertical_heads=said.get("num_vertical_attention_heads", 6),
-            rows=said.get("sample_row_num", 3) if vertical else 1,
+            hidden=settings.get("hidden_size", 1_024 if large else 768),
+            layers=settings.get("num_hidden_layers", 24 if large else 12),
+            heads=settings.get("num_attention_heads", 16 if large else 12),
+            intermediate=settings.get("intermediate_size", 4_096 if large else 3_072),
+            vocabulary=settings.get("vocab_size", 30_522),
+            positions=min(MOST_TOKENS, settings.get("max_position_embeddings", MOST_TOKENS)),
+            vertical_layers=settings.get("num_vertical_layers", 3) if vertical else 0,
+            vertical_heads=settings.get("num_vertical_attention_heads", 6),
+            rows=settings.get("sample_row_num", 3) if vertical else 1,
             template=tuple(template.split() if isinstance(template, str) else template),
-            delimiter=said.get("column_delimiter", "[SEP]"),
-            context_first=said.get("context_first", True),
-            representation=said.get("column_representation", "mean_pool"),
-            cell_tokens=said.get("max_cell_len", 5),
-            context_tokens=said.get("max_context_len", 256),
-            lower_case=said.get("do_lower_case", True),
-            dropout=said.get("hidden_dropout_prob", 0.1),
-            attention_dropout=said.get("attention_probs_dropout_prob", 0.1),
+            delimiter=settings.get("column_delimiter", "[SEP]"),
+            context_first=settings.get("context_first", True),
+            representation=settings.get("column_representation", "mean_pool"),
+            cell_tokens=settings.get("max_cell_len", 5),
+            context_tokens=settings.get("max_context_len", 256),
+            lower_case=settings.get("do_lower_case", True),
+            dropout=settings.get("hidden_dropout_prob", 0.1),
+            attention_dropout=settings.get("attention_probs_dropout_prob", 0.1),
         )
 
 
@@ -201,9 +201,9 @@ def column_types(table: Table) -> list[str]:
     """`real` for a column whose cells are numbers, most of them, else `text`."""
     types = []
     for column in range(len(table.header)):
-        said = [row[column] for row in table.rows if row[column].strip()]
-        numbers = sum(number_of(cell) is not None for cell in said)
-        types.append("real" if said and 2 * numbers > len(said) else "text")
+        filled_cells = [row[column] for row in table.rows if row[column].strip()]
+        numbers = sum(number_of(cell) is not None for cell in filled_cells)
+        types.append("real" if filled_cells and 2 * numbers > len(filled_cells) else "text")
     return types
 
 
@@ -240,9 +240,9 @@ def snapshot(question: str, table: Table, rows: int) -> list[tuple[str, ...]]:
             )
         ]
     scored = sorted(
-        range(len(table.rows)), key=lambda place: (*_negative(max(map(shared, table.rows[place]))), place)
+        range(len(table.rows)), key=lambda index: (*_negative(max(map(shared, table.rows[index]))), index)
     )
-    return [table.rows[place] for place in sorted(scored[:rows])] or [tuple("" for _ in table.header)]
+    return [table.rows[index] for index in sorted(scored[:rows])] or [tuple("" for _ in table.header)]
 
 
 def _negative(pair: tuple[int, int]) -> tuple[int, int]:
@@ -274,10 +274,12 @@ def read(words: Words, configuration: Configuration, request: PredictRequest) ->
     table = request.table
     context = [turn.question for turn in request.history] + [request.question]
     beside = [table.title, table.caption, request.context.text if request.context else ""]
-    asked = words.ids(" ".join(context))
+    question_ids = words.ids(" ".join(context))
     # The question counts most, so it is what stays where everything together is too long.
-    before = words.ids(" ".join(filter(None, beside)))[: max(0, configuration.context_tokens - len(asked))]
-    question = (*before, *asked)[-configuration.context_tokens :]
+    before = words.ids(" ".join(filter(None, beside)))[
+        : max(0, configuration.context_tokens - len(question_ids))
+    ]
+    question = (*before, *question_ids)[-configuration.context_tokens :]
     names = [words.ids(name) for name in table.header]
     types = column_types(table)
     seen = table.rows[:MOST_ROWS]
@@ -292,7 +294,7 @@ def read(words: Words, configuration: Configuration, request: PredictRequest) ->
         len(table.rows) > len(seen)
         or any(len(line.columns) < len(table.header) for group in groups for line in group)
         or any(len(words.ids(cell)) > configuration.cell_tokens for row in seen for cell in row)
-        or len(asked) > configuration.context_tokens
+        or len(question_ids) > configuration.context_tokens
     )
     return Reading(tuple(groups), len(seen), cut)
 
@@ -412,7 +414,7 @@ class TabertEncoder(nn.Module):
 
     def load_published(self, state: Mapping[str, Tensor]) -> None:
         """Take the weights of a `model.bin`; what belongs to its pre-training is left. Raises ModelError."""
-        kept = {
+        weights = {
             name: weight
             for name, weight in state.items()
             if not name.startswith(("_bert_model.cls.", "_bert_model.bert.pooler.", "span_based_prediction."))
@@ -423,7 +425,7 @@ class TabertEncoder(nn.Module):
             name.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
                 "LayerNorm.beta", "LayerNorm.bias"
             ): weight
-            for name, weight in kept.items()
+            for name, weight in weights.items()
         }
         try:
             self.load_state_dict(renamed)
@@ -434,12 +436,12 @@ class TabertEncoder(nn.Module):
         """Encode groups of lines; those of a group see one another (K=3) or are one (K=1)."""
         device = self._bert_model["bert"].embeddings.word_embeddings.weight.device
         deep, long = max(map(len, groups)), max(len(line.ids) for group in groups for line in group)
-        asked = max(line.question[1] - line.question[0] for group in groups for line in group)
+        question_length = max(line.question[1] - line.question[0] for group in groups for line in group)
         wide = max(len(line.columns) for group in groups for line in group)
         ids = torch.zeros((len(groups), deep, long), dtype=torch.long)
         segments, mask = torch.zeros_like(ids), torch.zeros_like(ids)
-        questions = torch.zeros((len(groups), deep, asked), dtype=torch.long)
-        question_mask = torch.zeros((len(groups), deep, asked))
+        questions = torch.zeros((len(groups), deep, question_length), dtype=torch.long)
+        question_mask = torch.zeros((len(groups), deep, question_length))
         pooling = torch.zeros((len(groups), deep, wide, long))
         for g, group in enumerate(groups):
             for r, line in enumerate(group):
@@ -476,10 +478,10 @@ class TabertEncoder(nn.Module):
         lines = cell_mask[:, :, 0].sum(1).clamp(min=1)[:, None, None]
         pooled = everything.sum(1) / lines
         return Encoding(
-            question=pooled[:, :asked],
+            question=pooled[:, :question_length],
             question_mask=question_mask.amax(1),
-            columns=pooled[:, asked:],
-            cells=everything[:, :, asked:],
+            columns=pooled[:, question_length:],
+            cells=everything[:, :, question_length:],
             cell_mask=cell_mask,
         )
 
@@ -524,27 +526,27 @@ class TabertNetwork(nn.Module):
         self, readings: Sequence[Reading], width: Sequence[int], budget: int, stop: Stop
     ) -> list[Any]:
         """(cell logits, operation logits) of each reading; None where `stop` came true before it was done."""
-        found: dict[tuple[int, int], tuple[Tensor, Tensor, Tensor]] = {}
+        encodings: dict[tuple[int, int], tuple[Tensor, Tensor, Tensor]] = {}
         groups = [
-            (place, n, group) for place, one in enumerate(readings) for n, group in enumerate(one.groups)
+            (index, n, group) for index, entry in enumerate(readings) for n, group in enumerate(entry.groups)
         ]
         for chunk in _chunks(groups, budget):
-            alive = [one for one in chunk if not stop(one[0])]
+            alive = [entry for entry in chunk if not stop(entry[0])]
             if not alive:
                 continue
             out = self.encoder([group for _, _, group in alive])
-            for k, (place, n, group) in enumerate(alive):
-                found[place, n] = (out.question[k, 0], out.columns[k], out.cells[k, : len(group)])
+            for k, (index, n, group) in enumerate(alive):
+                encodings[index, n] = (out.question[k, 0], out.columns[k], out.cells[k, : len(group)])
         answers: list[Any] = []
-        for place, one in enumerate(readings):
-            if any((place, n) not in found for n in range(len(one.groups))):
+        for index, entry in enumerate(readings):
+            if any((index, n) not in encodings for n in range(len(entry.groups))):
                 answers.append(None)
                 continue
-            question, columns, _ = found[place, 0]
-            cells = [_wide(found[place, n][2], width[place]) for n in range(1, len(one.groups))]
+            question, columns, _ = encodings[index, 0]
+            cells = [_wide(encodings[index, n][2], width[index]) for n in range(1, len(entry.groups))]
             hidden = self.configuration.hidden
-            body = torch.cat(cells) if cells else question.new_zeros((0, width[place], hidden))
-            answers.append(self.head(question, _wide(columns, width[place]), body))
+            body = torch.cat(cells) if cells else question.new_zeros((0, width[index], hidden))
+            answers.append(self.head(question, _wide(columns, width[index]), body))
         return answers
 
 
@@ -560,13 +562,13 @@ def _chunks(
     """Groups of similar length together, within a budget of tokens, padding counted."""
     chunk: list[tuple[int, int, tuple[Line, ...]]] = []
     size = 0
-    for one in sorted(groups, key=lambda one: max(len(line.ids) for line in one[2])):
-        longest = max(len(line.ids) for line in one[2])
-        size += len(one[2])
+    for entry in sorted(groups, key=lambda entry: max(len(line.ids) for line in entry[2])):
+        longest = max(len(line.ids) for line in entry[2])
+        size += len(entry[2])
         if chunk and longest * size > budget:
             yield chunk
-            chunk, size = [], len(one[2])
-        chunk.append(one)
+            chunk, size = [], len(entry[2])
+        chunk.append(entry)
     if chunk:
         yield chunk
 
@@ -633,12 +635,12 @@ class Tabert:
         readings: list[Reading] = [self._reading(request) for request in requests]
         width = [len(request.table.header) for request in requests]
         with torch.inference_mode():
-            said = self.network(readings, width, self.budget, stop)
+            outputs = self.network(readings, width, self.budget, stop)
         return [
             refused("superseded", "Nobody waits for this any more.")
-            if one is None
-            else _prediction(request, reading, one[0].float().sigmoid(), one[1].float().softmax(0))
-            for request, reading, one in zip(requests, readings, said, strict=True)
+            if output is None
+            else _prediction(request, reading, output[0].float().sigmoid(), output[1].float().softmax(0))
+            for request, reading, output in zip(requests, readings, outputs, strict=True)
         ]
 
 
@@ -677,12 +679,12 @@ def _prediction(request: PredictRequest, reading: Reading, shares: Tensor, opera
     table = request.table
     likely = shares.tolist()
     columns = min(len(line.columns) for group in reading.groups for line in group)
-    places = [(row, column) for row in range(reading.rows_seen) for column in range(columns)]
-    cells = [place for place in places if likely[place[0]][place[1]] > THRESHOLD]
+    positions = [(row, column) for row in range(reading.rows_seen) for column in range(columns)]
+    cells = [position for position in positions if likely[position[0]][position[1]] > THRESHOLD]
     label = int(operations.argmax())
     operation = OPERATIONS[label]
-    if not cells and operation != "count" and places:
-        cells = [max(places, key=lambda place: likely[place[0]][place[1]])]
+    if not cells and operation != "count" and positions:
+        cells = [max(positions, key=lambda position: likely[position[0]][position[1]])]
     answers = answers_of(operation, [table.rows[row][column] for row, column in cells])
     certainty = float(operations[label])
     if cells:

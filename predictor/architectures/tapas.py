@@ -113,26 +113,28 @@ class Tapas:
             [self.tokenizer.tokenize(cell) for cell in row] for row in (table.header, *table.rows[:MOST_ROWS])
         ]
         room = self.most - 2 - len(self.tokenizer.tokenize(question))
-        kept = rows_that_fit(pieces, room)
-        if kept is None:
+        fitting_rows = rows_that_fit(pieces, room)
+        if fitting_rows is None:
             raise refused("too_large", f"Question and header alone are longer than {self.most} tokens.")
         # transformers drops row after row and counts anew each time, which takes minutes for a long table; and it
         # ranks numbers among all rows, for which its embeddings end at 256. So it is given the rows that fit.
-        frame = pd.DataFrame([list(row) for row in table.rows[:kept]], columns=list(table.header), dtype=str)
+        frame = pd.DataFrame(
+            [list(row) for row in table.rows[:fitting_rows]], columns=list(table.header), dtype=str
+        )
         try:
             out = self.tokenizer(
                 table=frame, queries=question, truncation="drop_rows_to_fit", max_length=self.most
             )
         except ValueError as error:
             raise refused("too_large", f"TAPAS cannot read this table: {error}.") from None
-        types = [list(one) for one in out["token_type_ids"]]
+        types = [list(token_types) for token_types in out["token_type_ids"]]
         self._mark_previous(request, types)
         whole = sum(max(1, len(cell)) for row in pieces for cell in row)
         return Encoded(
             ids=tuple(out["input_ids"]),
             types=tuple(map(tuple, types)),
-            rows_seen=max((one[ROW] for one in types), default=0),
-            truncated=kept < len(table.rows) or whole > room,
+            rows_seen=max((token_types[ROW] for token_types in types), default=0),
+            truncated=fitting_rows < len(table.rows) or whole > room,
         )
 
     @staticmethod
@@ -147,8 +149,8 @@ class Tapas:
             for column, cell in enumerate(line, 1)
             if cell.strip().lower() in answers
         }
-        for one in types:
-            one[PREVIOUS] = int((one[ROW], one[COLUMN]) in cells)
+        for token_types in types:
+            token_types[PREVIOUS] = int((token_types[ROW], token_types[COLUMN]) in cells)
 
     def predict_batch(
         self, requests: Sequence[PredictRequest], stop: Stop
@@ -166,8 +168,10 @@ class Tapas:
             if scores.operations is not None:
                 operations = torch.softmax(scores.operations, dim=-1).cpu().tolist()
         return [
-            self._prediction(request, one, chosen[place], None if operations is None else operations[place])
-            for place, (request, one) in enumerate(zip(requests, encoded, strict=True))
+            self._prediction(
+                request, encoding, chosen[index], None if operations is None else operations[index]
+            )
+            for index, (request, encoding) in enumerate(zip(requests, encoded, strict=True))
         ]
 
     def _prediction(
@@ -238,14 +242,14 @@ def inputs_of(encoded: Sequence[Encoded], device: Any, pad: int | None) -> tuple
     """Token ids (N, L), mask (N, L) and token types (N, L, 7) of a batch."""
     import torch
 
-    longest = max(len(one.ids) for one in encoded)
+    longest = max(len(encoding.ids) for encoding in encoded)
     ids = torch.full((len(encoded), longest), pad or 0)
     mask = torch.zeros_like(ids)
     types = torch.zeros((len(encoded), longest, len(encoded[0].types[0])), dtype=torch.long)
-    for number, one in enumerate(encoded):
-        ids[number, : len(one.ids)] = torch.tensor(one.ids)
-        mask[number, : len(one.ids)] = 1
-        types[number, : len(one.ids)] = torch.tensor(one.types)
+    for index, encoding in enumerate(encoded):
+        ids[index, : len(encoding.ids)] = torch.tensor(encoding.ids)
+        mask[index, : len(encoding.ids)] = 1
+        types[index, : len(encoding.ids)] = torch.tensor(encoding.types)
     return ids.to(device), mask.to(device), types.to(device)
 
 
@@ -367,7 +371,7 @@ def rows_that_fit(pieces: Sequence[Sequence[Sequence[str]]], room: int) -> int |
 def cell_shares(encoded: Encoded, chosen: Sequence[float]) -> dict[tuple[int, int], float]:
     """How likely each cell is part of the answer: the mean over its tokens. Rows and columns count from 0."""
     tokens: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for one, share in zip(encoded.types, chosen, strict=False):
-        if one[SEGMENT] == 1 and one[ROW] and one[COLUMN]:
-            tokens[one[ROW] - 1, one[COLUMN] - 1].append(share)
+    for token_types, share in zip(encoded.types, chosen, strict=False):
+        if token_types[SEGMENT] == 1 and token_types[ROW] and token_types[COLUMN]:
+            tokens[token_types[ROW] - 1, token_types[COLUMN] - 1].append(share)
     return {cell: sum(shares) / len(shares) for cell, shares in tokens.items()}

@@ -48,10 +48,10 @@ def tokenizer_of(folder: Path) -> Tokenizer:
             model = Tokenizer.from_file(str(folder / "tokenizer.json")).model
     except Exception as error:  # the library raises nothing narrower
         raise ModelError(f"{folder} has no tokenizer that can be read: {error}") from None
-    found = Tokenizer(model)
-    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    found.decoder = decoders.ByteLevel()
-    return found
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
         # The prefix stays, so two blanks stand before a cell that was cut.
         return str(tokenizer.decode(ids[:MOST_TOKENS_PER_CELL]))
 
-    asked = _prefixed(_in_one_line(question).lower())
-    parts = [asked + (" " if asked else "")]
+    question_text = _prefixed(_in_one_line(question).lower())
+    parts = [question_text + (" " if question_text else "")]
     if table.rows:
         parts[0] += f"col : {' | '.join(_in_one_line(name).lower() for name in table.header)}"
     length, ends = len(parts[0]), []
@@ -94,7 +94,7 @@ def flatten(tokenizer: Tokenizer, question: str, table: Table, most: int = MOST_
         parts.append(f" row {number} : {' | '.join(map(clip, row))}")
         ends.append(length + len(parts[-1].rstrip()))
         length += len(parts[-1])
-    text = _prefixed("".join(parts).rstrip() if table.rows else asked)
+    text = _prefixed("".join(parts).rstrip() if table.rows else question_text)
     encoded = tokenizer.encode(text)
     room = most - 2
     seen_to = encoded.offsets[room - 1][1] if len(encoded.ids) > room else len(text)
@@ -145,14 +145,14 @@ def answers_in(text: str, table: Table) -> tuple[str, ...]:
     for row in (*table.rows, table.header):
         for cell in row:
             cells.setdefault(" ".join(cell.lower().split()), cell)
-    pieces = [piece for piece in (one.strip() for one in text.split(", ")) if piece]
+    pieces = [piece for piece in (piece_text.strip() for piece_text in text.split(", ")) if piece]
     answers: list[str] = []
     while pieces:
         longest = next(
             (many for many in range(len(pieces), 0, -1) if ", ".join(pieces[:many]).lower() in cells), 1
         )
-        said = ", ".join(pieces[:longest])
-        answers.append(cells.get(said.lower(), said))
+        answer = ", ".join(pieces[:longest])
+        answers.append(cells.get(answer.lower(), answer))
         pieces = pieces[longest:]
     return tuple(answers)
 
@@ -253,14 +253,14 @@ class Tapex:
     ) -> Sequence[Prediction | ProtocolError]:
         """Requests with equal options are generated together."""
         groups: dict[Options, list[int]] = {}
-        for place, request in enumerate(requests):
-            groups.setdefault(request.options, []).append(place)
+        for index, request in enumerate(requests):
+            groups.setdefault(request.options, []).append(index)
         answers: dict[int, Prediction] = {}
-        for options, places in groups.items():
-            chosen = [requests[place] for place in places]
-            said = self._generate(chosen, options, lambda one, places=places: stop(places[one]))  # type: ignore[misc]
-            answers |= dict(zip(places, said, strict=True))
-        return [answers[place] for place in range(len(requests))]
+        for options, indices in groups.items():
+            chosen = [requests[index] for index in indices]
+            predictions = self._generate(chosen, options, lambda row, indices=indices: stop(indices[row]))  # type: ignore[misc]
+            answers |= dict(zip(indices, predictions, strict=True))
+        return [answers[index] for index in range(len(requests))]
 
     def _generate(self, requests: Sequence[PredictRequest], options: Options, stop: Stop) -> list[Prediction]:
         flats: list[Flat] = [self._flat(request) for request in requests]
@@ -268,15 +268,15 @@ class Tapex:
         several = min(options.topk, options.beams)
         greedy = self._greedy(inputs, options.max_new_tokens, stop) if options.beams == 1 else None
         tokens, scores = greedy or self._search(inputs, options, several, stop)
-        texts = [self._text(one) for one in tokens]
+        texts = [self._text(token_ids) for token_ids in tokens]
         return [
             _prediction(
                 request,
                 flat,
-                texts[place * several : (place + 1) * several],
-                scores[place * several : (place + 1) * several],
+                texts[index * several : (index + 1) * several],
+                scores[index * several : (index + 1) * several],
             )
-            for place, (request, flat) in enumerate(zip(requests, flats, strict=True))
+            for index, (request, flat) in enumerate(zip(requests, flats, strict=True))
         ]
 
     def _search(
@@ -287,7 +287,7 @@ class Tapex:
         from transformers import GenerationConfig, StoppingCriteriaList
 
         longest = max(map(len, inputs))
-        ids = torch.tensor([[*one, *[PAD] * (longest - len(one))] for one in inputs])
+        ids = torch.tensor([[*token_ids, *[PAD] * (longest - len(token_ids))] for token_ids in inputs])
         beams = options.beams
         with torch.inference_mode():
             out = self.network.generate(
@@ -312,13 +312,13 @@ class Tapex:
         return written, _scores(self.network, out, beams)
 
     def _text(self, ids: Sequence[int]) -> str:
-        kept = []
-        for one in ids:
-            if one == EOS:
+        answer_ids = []
+        for token_id in ids:
+            if token_id == EOS:
                 break
-            if one not in (BOS, PAD):
-                kept.append(one)
-        return str(self.tokenizer.decode(kept)).strip()
+            if token_id not in (BOS, PAD):
+                answer_ids.append(token_id)
+        return str(self.tokenizer.decode(answer_ids)).strip()
 
 
 class _Gone:
@@ -332,7 +332,7 @@ class _Gone:
     def __call__(self, input_ids: Any, scores: Any, **others: Any) -> Any:
         import torch
 
-        gone = [self.stop(place) for place in range(self.many)]
+        gone = [self.stop(index) for index in range(self.many)]
         if self.beams > 1:  # the beams of a batch end together
             gone = [all(gone)] * len(input_ids)
         return torch.tensor(gone, dtype=torch.bool, device=input_ids.device)

@@ -66,9 +66,9 @@ def fit(scores: Sequence[float], right: Sequence[bool]) -> Calibration:
     """
     order = np.argsort(np.asarray(scores, float), kind="stable")
     steps: list[tuple[float, int, float, float]] = []  # right, questions, lowest and highest score
-    for place in order:
-        score = float(scores[place])
-        step = (float(right[place]), 1, score, score)
+    for index in order:
+        score = float(scores[index])
+        step = (float(right[index]), 1, score, score)
         while steps and (steps[-1][3] == score or steps[-1][0] * step[1] >= step[0] * steps[-1][1]):
             before = steps.pop()
             step = (before[0] + step[0], before[1] + step[1], before[2], step[3])
@@ -84,7 +84,9 @@ def fit(scores: Sequence[float], right: Sequence[bool]) -> Calibration:
 
 def expected_error(shares: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float:
     """Expected calibration error: the mean distance of share said and share right, over the bins by their size."""
-    said, hits = np.asarray(shares, float), np.asarray(right, float)
-    places = np.minimum((said * bins).astype(int), bins - 1)
-    within = [places == place for place in range(bins)]
-    return float(sum(abs(said[one].sum() - hits[one].sum()) for one in within) / max(len(said), 1))
+    confidences, hits = np.asarray(shares, float), np.asarray(right, float)
+    bin_indices = np.minimum((confidences * bins).astype(int), bins - 1)
+    within = [bin_indices == bin_index for bin_index in range(bins)]
+    return float(
+        sum(abs(confidences[mask].sum() - hits[mask].sum()) for mask in within) / max(len(confidences), 1)
+    )

@@ -119,38 +119,38 @@ _OR = re.compile(r"(?<![\w'-])([\w'-]{2,}),? or (?:an? |the )?([\w'-]{2,})")
 def options(question: str) -> tuple[str, str] | None:
     """The words before and after the one "or" of a question ("more or less"); None without one, or with several."""
     lower = question.lower()[:2_000]
-    found: list[tuple[str, str]] = _OR.findall(lower)
-    return found[0] if len(found) == 1 and lower.split().count("or") == 1 else None
+    matches: list[tuple[str, str]] = _OR.findall(lower)
+    return matches[0] if len(matches) == 1 and lower.split().count("or") == 1 else None
 
 
 def candidates(
-    outputs: Mapping[str, NDArray[Any]], given: Input, table: TableReading, question: str
+    outputs: Mapping[str, NDArray[Any]], inputs: Input, table: TableReading, question: str
 ) -> list[Candidate]:
     """The likeliest ways of each operation. `outputs` are the network's for this question, padding cut or not."""
-    height, width = given.links.shape
+    height, width = inputs.links.shape
     operations = log_softmax(outputs["operations"])
-    found = [Candidate(name, (name,), (), float(operations[OP[name]]), 0.0) for name in ("yes", "no")]
+    ways = [Candidate(name, (name,), (), float(operations[OP[name]]), 0.0) for name in ("yes", "no")]
     for name, word in zip(("first_option", "second_option"), options(question) or (), strict=False):
-        found.append(Candidate(name, (word,), (), float(operations[OP[name]]), 0.0))
+        ways.append(Candidate(name, (word,), (), float(operations[OP[name]]), 0.0))
     if not height or not width:
-        found.append(Candidate("count", ("0",), (), float(operations[OP["count"]]), 0.0))
-        return found
+        ways.append(Candidate("count", ("0",), (), float(operations[OP["count"]]), 0.0))
+        return ways
     cells = log_softmax(outputs["cells"][:height, :width].reshape(-1, 3), axis=0)
     columns = log_softmax(outputs["columns"][:width], axis=0)
     rows = outputs["rows"][:height].astype(np.float64)
     named = int(columns[:, HEADER_COLUMN].argmax())
     header, choice = table.table.header[named], float(operations[OP["header"]])
     if header.strip():
-        found.append(Candidate("header", (header,), (), choice, float(columns[named, HEADER_COLUMN])))
+        ways.append(Candidate("header", (header,), (), choice, float(columns[named, HEADER_COLUMN])))
 
     def add(name: str, answers: Sequence[str], places: Sequence[tuple[int, int]], details: float) -> None:
         choice = float(operations[OP[name]])
-        where = tuple((int(given.rows[row]), int(column)) for row, column in places)
-        found.append(Candidate(name, tuple(answers), where, choice, details))
+        where = tuple((int(inputs.rows[row]), int(column)) for row, column in places)
+        ways.append(Candidate(name, tuple(answers), where, choice, details))
 
-    for texts, places, details in _groups(cells[:, 0], given, table):
+    for texts, places, details in _groups(cells[:, 0], inputs, table):
         add("select", texts, places, details)
-    for texts, places, details in _years(cells[:, 0], given, table):
+    for texts, places, details in _years(cells[:, 0], inputs, table):
         add("year", texts, places, details)
     counts = count_probabilities(1 / (1 + np.exp(-rows)))
     for count in np.argsort(-counts, kind="stable")[:2]:
@@ -159,26 +159,26 @@ def candidates(
             if count == (rows > 0).sum()
             else np.flatnonzero(rows > 0)
         )
-        place = [(int(row), 0) for row in np.sort(chosen)]
-        add("count", (str(int(count)),), place, float(np.log(counts[count] + 1e-30)))
+        counted_cells = [(int(row), 0) for row in np.sort(chosen)]
+        add("count", (str(int(count)),), counted_cells, float(np.log(counts[count] + 1e-30)))
     chosen = np.flatnonzero(rows > 0)
     certainty = float(log_sigmoid(np.abs(rows)).sum()) * row_weight(height)
     if len(chosen):
-        _over_rows(add, chosen, columns, certainty, given, table)
-    for texts, places, details in _differences(cells, given, table):
+        _over_rows(add, chosen, columns, certainty, inputs, table)
+    for texts, places, details in _differences(cells, inputs, table):
         add("difference", texts, places, details)
-    return found
+    return ways
 
 
 def _over_rows(
-    add: Any, chosen: NDArray[Any], columns: Floats, certainty: float, given: Input, table: TableReading
+    add: Any, chosen: NDArray[Any], columns: Floats, certainty: float, inputs: Input, table: TableReading
 ) -> None:
     """Lists, different texts, sums and averages over the rows that are likelier in than out."""
-    rows = [int(row) for row in given.rows[chosen]]
+    rows = [int(row) for row in inputs.rows[chosen]]
     for name, score in COLUMN_OF.items():
         column = int(columns[:, score].argmax())
         if answers := over_rows(name, rows, column, table):
-            used = [int(row) for row in chosen if _counts_in(name, int(given.rows[row]), column, table)]
+            used = [int(row) for row in chosen if _counts_in(name, int(inputs.rows[row]), column, table)]
             places = [(row, column) for row in used]
             add(name, answers, places, certainty + float(columns[column, score]))
 
@@ -213,7 +213,7 @@ def over_rows(operation: str, rows: Sequence[int], column: int, table: TableRead
 Group = tuple[list[str], list[tuple[int, int]], float]
 
 
-def _groups(scores: Floats, given: Input, table: TableReading) -> list[Group]:
+def _groups(scores: Floats, inputs: Input, table: TableReading) -> list[Group]:
     """The likeliest texts: cells that say the same are added up."""
     texts: dict[int, str] = {}
 
@@ -223,7 +223,8 @@ def _groups(scores: Floats, given: Input, table: TableReading) -> list[Group]:
         return code
 
     return [
-        ([texts[code]], places, details) for code, places, details in _sums(scores, given, says)[:MOST_GROUPS]
+        ([texts[code]], places, details)
+        for code, places, details in _sums(scores, inputs, says)[:MOST_GROUPS]
     ]
 
 
@@ -232,19 +233,19 @@ _SHOWN = 0.05
 """Cells of a text that are less likely than this share of its likeliest are not shown as what the answer rests on."""
 
 
-def _sums(scores: Floats, given: Input, says: Any) -> list[tuple[Any, list[tuple[int, int]], float]]:
+def _sums(scores: Floats, inputs: Input, says: Any) -> list[tuple[Any, list[tuple[int, int]], float]]:
     """What the likeliest cells say by `says(row, column)`, with the cells and the log of their sum, likeliest first."""
-    width = given.links.shape[1]
+    width = inputs.links.shape[1]
     chances: dict[Any, list[tuple[float, tuple[int, int]]]] = {}
-    for place in np.argsort(-scores, kind="stable")[:_CONSIDERED]:
-        row, column = divmod(int(place), width)
-        if said := says(int(given.rows[row]), column):
-            chances.setdefault(said, []).append((float(np.exp(scores[place])), (row, column)))
+    for position in np.argsort(-scores, kind="stable")[:_CONSIDERED]:
+        row, column = divmod(int(position), width)
+        if key := says(int(inputs.rows[row]), column):
+            chances.setdefault(key, []).append((float(np.exp(scores[position])), (row, column)))
     out = []
-    for said, cells in chances.items():
-        shown = [place for chance, place in cells if chance >= _SHOWN * cells[0][0]]
-        out.append((said, shown, float(np.log(sum(chance for chance, _ in cells) + 1e-30))))
-    return sorted(out, key=lambda one: -one[2])
+    for key, cells in chances.items():
+        likely_cells = [position for chance, position in cells if chance >= _SHOWN * cells[0][0]]
+        out.append((key, likely_cells, float(np.log(sum(chance for chance, _ in cells) + 1e-30))))
+    return sorted(out, key=lambda entry: -entry[2])
 
 
 def year_in(text: str) -> str:
@@ -253,25 +254,25 @@ def year_in(text: str) -> str:
     return years.pop() if len(years) == 1 and text.strip() not in years else ""
 
 
-def _years(scores: Floats, given: Input, table: TableReading) -> list[Group]:
-    found = _sums(scores, given, lambda row, column: year_in(table.table.rows[row][column]))[:1]
-    return [([year], places, details) for year, places, details in found]
+def _years(scores: Floats, inputs: Input, table: TableReading) -> list[Group]:
+    sums = _sums(scores, inputs, lambda row, column: year_in(table.table.rows[row][column]))[:1]
+    return [([year], places, details) for year, places, details in sums]
 
 
-def difference(table: TableReading, one: tuple[int, int], other: tuple[int, int]) -> Decimal | None:
+def difference(table: TableReading, first: tuple[int, int], second: tuple[int, int]) -> Decimal | None:
     """How far two cells (places of the table) are apart, dates in whole years; None where one is neither.
 
     A time, and a text that holds a number somewhere ("30:1", "F-14"), are no numbers.
     """
-    if {int(table.kinds[one]), int(table.kinds[other])} - {NUMBER, DATE}:
+    if {int(table.kinds[first]), int(table.kinds[second])} - {NUMBER, DATE}:
         return None
-    if DATE in (table.kinds[one], table.kinds[other]):
-        return Decimal(abs(int(table.numbers[one]) - int(table.numbers[other])))
-    return abs(_exact(table, *one) - _exact(table, *other))
+    if DATE in (table.kinds[first], table.kinds[second]):
+        return Decimal(abs(int(table.numbers[first]) - int(table.numbers[second])))
+    return abs(_exact(table, *first) - _exact(table, *second))
 
 
-def _differences(cells: Floats, given: Input, table: TableReading) -> list[Group]:
-    width = given.links.shape[1]
+def _differences(cells: Floats, inputs: Input, table: TableReading) -> list[Group]:
+    width = inputs.links.shape[1]
     sums: dict[str, float] = {}
     best: dict[str, tuple[float, list[tuple[int, int]]]] = {}
     seconds = np.argsort(-cells[:, 2], kind="stable")[:_PAIRS]
@@ -280,7 +281,7 @@ def _differences(cells: Floats, given: Input, table: TableReading) -> list[Group
             if first == second:
                 continue
             pair = [divmod(int(first), width), divmod(int(second), width)]
-            whole = [(int(given.rows[row]), column) for row, column in pair]
+            whole = [(int(inputs.rows[row]), column) for row, column in pair]
             apart = difference(table, whole[0], whole[1])
             if apart is None:
                 continue
@@ -310,22 +311,22 @@ def in_digits(value: Decimal, places: int = 6) -> str:
     return "0" if text in ("", "-0") else text
 
 
-def weigh(found: Sequence[Candidate], balance: Balance) -> list[Answer]:
+def weigh(ways: Sequence[Candidate], balance: Balance) -> list[Answer]:
     """The answers, the likeliest first; ways to the same answer are added up and shown as the likeliest of them."""
-    if not found:
+    if not ways:
         return []
-    scores = np.array([balance.score(one.operation, one.choice, one.details) for one in found])
+    scores = np.array([balance.score(way.operation, way.choice, way.details) for way in ways])
     chances = np.exp(scores - scores.max())
     chances /= chances.sum()
     sums: dict[tuple[str, ...], float] = {}
     best: dict[tuple[str, ...], int] = {}
-    for place, one in enumerate(found):
-        key = tuple(sorted(" ".join(answer.lower().split()) for answer in one.answers))
-        sums[key] = sums.get(key, 0.0) + float(chances[place])
-        if key not in best or chances[place] > chances[best[key]]:
-            best[key] = place
+    for index, way in enumerate(ways):
+        key = tuple(sorted(" ".join(answer.lower().split()) for answer in way.answers))
+        sums[key] = sums.get(key, 0.0) + float(chances[index])
+        if key not in best or chances[index] > chances[best[key]]:
+            best[key] = index
     order = sorted(sums, key=lambda key: (-sums[key], best[key]))
     return [
-        Answer(found[best[key]].operation, found[best[key]].answers, found[best[key]].cells, sums[key])
+        Answer(ways[best[key]].operation, ways[best[key]].answers, ways[best[key]].cells, sums[key])
         for key in order
     ]

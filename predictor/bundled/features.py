@@ -136,8 +136,8 @@ def _value(text: str, normal: str) -> tuple[float, int]:
         for part in time.parts:
             value = value * 60 + part
         return float(value) + float(time.fraction), 3
-    if found := _LEADING.match(normal):
-        return float(found[1].replace(",", "")), 4
+    if match := _LEADING.match(normal):
+        return float(match[1].replace(",", "")), 4
     return float("nan"), 0
 
 
@@ -213,29 +213,35 @@ def read_table(table: Table, tokenizer: Tokenizer) -> TableReading:
     width = min(len(table.header), MOST_COLUMNS)
     rows = [[read(cell) for cell in row[:width]] for row in table.rows]
     height = len(rows)
-    numbers = np.array([[one.number for one in row] for row in rows], np.float64).reshape(height, width)
-    kinds = np.array([[one.kind for one in row] for row in rows], np.int64).reshape(height, width)
+    numbers = np.array([[reading.number for reading in row] for row in rows], np.float64).reshape(
+        height, width
+    )
+    kinds = np.array([[reading.kind for reading in row] for row in rows], np.int64).reshape(height, width)
     seen: dict[str, int] = {}
-    codes = np.array([[seen.setdefault(one.normal, len(seen)) for one in row] for row in rows], np.int64)
+    codes = np.array(
+        [[seen.setdefault(reading.normal, len(seen)) for reading in row] for row in rows], np.int64
+    )
     codes = codes.reshape(height, width)
     vocabulary: dict[str, int] = {}
     word_cells: list[int] = []
     word_ids: list[int] = []
     phrases: dict[str, list[int]] = {}
-    for place, one in enumerate(one for row in rows for one in row):
-        for word in one.words:
-            word_cells.append(place)
+    for index, reading in enumerate(reading for row in rows for reading in row):
+        for word in reading.words:
+            word_cells.append(index)
             word_ids.append(vocabulary.setdefault(word, len(vocabulary)))
-        if one.phrase:
-            phrases.setdefault(one.phrase, []).append(place)
+        if reading.phrase:
+            phrases.setdefault(reading.phrase, []).append(index)
     ids = np.array(word_ids, np.int64)
-    totals = np.array([any(one.normal in TOTALS for one in row) for row in rows], bool).reshape(height)
+    totals = np.array([any(reading.normal in TOTALS for reading in row) for row in rows], bool).reshape(
+        height
+    )
     headers = [read(name) for name in table.header[:width]]
     pieces = np.zeros((height, width, CELL_PIECES), np.int64)
     texts = [cell.lower()[:TEXT] for row in table.rows for cell in row[:width]]
-    for place, found in enumerate(_pieces(texts, tokenizer)):
-        kept = found[:CELL_PIECES]
-        pieces[place // width, place % width, : len(kept)] = kept
+    for index, piece_ids in enumerate(_pieces(texts, tokenizer)):
+        first_pieces = piece_ids[:CELL_PIECES]
+        pieces[index // width, index % width, : len(first_pieces)] = first_pieces
     names = [" ".join(name.lower().split())[:TEXT] for name in table.header[:width]]
     return TableReading(
         table=table,
@@ -246,9 +252,9 @@ def read_table(table: Table, tokenizer: Tokenizer) -> TableReading:
         static=_static(rows, numbers, kinds, codes, totals),
         codes=codes,
         pieces=pieces,
-        header_pieces=[found[:HEADER_PIECES] for found in _pieces(names, tokenizer)],
-        header_words=[frozenset(one.words) for one in headers],
-        header_phrases=[one.phrase for one in headers],
+        header_pieces=[piece_ids[:HEADER_PIECES] for piece_ids in _pieces(names, tokenizer)],
+        header_words=[frozenset(reading.words) for reading in headers],
+        header_phrases=[reading.phrase for reading in headers],
         vocabulary=vocabulary,
         word_cells=np.array(word_cells, np.int64),
         word_ids=ids,
@@ -264,7 +270,7 @@ def _pieces(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
     cut = dict(
         zip(
             different,
-            (one.ids for one in tokenizer.encode_batch(different, add_special_tokens=False)),
+            (encoding.ids for encoding in tokenizer.encode_batch(different, add_special_tokens=False)),
             strict=True,
         )
     )
@@ -282,16 +288,16 @@ def _static(
     out = np.zeros((height, width, len(STATIC)), np.float32)
     if not out.size:
         return out
-    known = ~np.isnan(numbers)
-    nothing = np.array([[one.normal in NOTHING for one in row] for row in rows], bool)
-    out[..., _S["number"]] = known
+    is_number = ~np.isnan(numbers)
+    nothing = np.array([[reading.normal in NOTHING for reading in row] for row in rows], bool)
+    out[..., _S["number"]] = is_number
     out[..., _S["exact_number"]] = kinds == 1
-    out[..., _S["numbers_in_column"]] = known.mean(0)
+    out[..., _S["numbers_in_column"]] = is_number.mean(0)
     for name, kind in (("exact_numbers_in_column", 1), ("dates_in_column", 2), ("times_in_column", 3)):
         out[..., _S[name]] = (kinds == kind).mean(0)
-    year = known & (numbers >= 1000) & (numbers <= 2100) & (numbers == np.floor(numbers))
-    out[..., _S["years_in_column"]] = year.sum(0) / np.maximum(known.sum(0), 1)
-    usable = known & ~totals[:, None]
+    year = is_number & (numbers >= 1000) & (numbers <= 2100) & (numbers == np.floor(numbers))
+    out[..., _S["years_in_column"]] = year.sum(0) / np.maximum(is_number.sum(0), 1)
+    usable = is_number & ~totals[:, None]
     for column in range(width):
         use = usable[:, column]
         if use.sum() < 2:
@@ -315,15 +321,15 @@ def _static(
     out[..., _S["unique"]] = counts == 1
     out[..., _S["nothing"]] = nothing
     out[..., _S["first_of_its_kind"]] = first
-    out[..., _S["length"]] = np.minimum([[one.length for one in row] for row in rows], 40) / 40
+    out[..., _S["length"]] = np.minimum([[reading.length for reading in row] for row in rows], 40) / 40
     out[..., _S["column"]] = np.arange(width) / 10
     out[..., _S["first_column"]] = np.arange(width) == 0
     out[..., _S["total_row"]] = totals[:, None]
     out[1:, :, _S["as_above"]] = codes[1:] == codes[:-1]
     out[..., _S["different_in_column"]] = first.sum(0) / height
     out[..., _S["empty_in_column"]] = nothing.mean(0)
-    place = np.arange(height)
-    out[..., _S["place"]] = (place / max(height - 1, 1))[:, None]
+    row_indices = np.arange(height)
+    out[..., _S["place"]] = (row_indices / max(height - 1, 1))[:, None]
     last = np.flatnonzero(~totals)[-1] if (~totals).any() else height - 1
     for name, row in (("first_row", 0), ("last_row", last), ("second_row", 1), ("second_last_row", last - 1)):
         if 0 <= row < height:
@@ -435,55 +441,57 @@ def _asked(question: str, tokenizer: Tokenizer) -> _Asked:
 
 def ask(question: str, table: TableReading, tokenizer: Tokenizer) -> Input:
     """The arrays for a question about a table that has been read."""
-    asked = _asked(question, tokenizer)
+    parsed = _asked(question, tokenizer)
     height, width = table.numbers.shape
     out = np.zeros((height, width, len(CELL_FEATURES)), np.float32)
     out[..., : len(STATIC)] = table.static
     links = np.zeros((height, width), np.int64)
-    words_hit, cells_hit = np.zeros(len(asked.words), bool), np.zeros(len(asked.words), bool)
+    words_hit, cells_hit = np.zeros(len(parsed.words), bool), np.zeros(len(parsed.words), bool)
     if out.size:
-        words_hit, cells_hit = _match(asked, table, out, links)
-        _compare_numbers(asked, table, out, links)
+        words_hit, cells_hit = _match(parsed, table, out, links)
+        _compare_numbers(parsed, table, out, links)
         _rows_spoken_of(table, out)
-    header_hit = _match_headers(asked, table, out)
-    tokens, columns, features = _sequence(asked, table, out, words_hit, cells_hit, header_hit, tokenizer)
-    kept = _kept(out, table)
-    question_length = len(asked.pieces) + 2
+    header_hit = _match_headers(parsed, table, out)
+    tokens, columns, features = _sequence(parsed, table, out, words_hit, cells_hit, header_hit, tokenizer)
+    rows = _kept(out, table)
+    question_length = len(parsed.pieces) + 2
     return Input(
         tokens=tokens,
         token_columns=columns,
         token_features=features,
         question=question_length,
-        cell_features=out[kept],
-        cell_pieces=table.pieces[kept],
-        links=np.where(links[kept] < question_length - 1, links[kept], 0),
-        rows=kept,
+        cell_features=out[rows],
+        cell_pieces=table.pieces[rows],
+        links=np.where(links[rows] < question_length - 1, links[rows], 0),
+        rows=rows,
     )
 
 
-def _match(asked: _Asked, table: TableReading, out: Floats, links: Whole) -> tuple[Bools, Bools]:
+def _match(parsed: _Asked, table: TableReading, out: Floats, links: Whole) -> tuple[Bools, Bools]:
     """Which cells the question names, in whole or by a word. Gives the question's words that cells hold, and those
     that name a whole cell."""
     height, width = table.numbers.shape
     flat = out.reshape(height * width, -1)
     flat_links = links.reshape(-1)
     content = {
-        found: place
-        for place, (word, found) in reversed(list(enumerate(zip(asked.words, asked.stems, strict=True))))
+        word_stem: index
+        for index, (word, word_stem) in reversed(
+            list(enumerate(zip(parsed.words, parsed.stems, strict=True)))
+        )
         if word not in STOP_WORDS
     }
-    words_hit, cells_hit = np.zeros(len(asked.words), bool), np.zeros(len(asked.words), bool)
+    words_hit, cells_hit = np.zeros(len(parsed.words), bool), np.zeros(len(parsed.words), bool)
     piece_of_id = np.zeros(len(table.vocabulary), np.int64)
-    for word, place in content.items():
+    for word, index in content.items():
         if (number := table.vocabulary.get(word)) is not None:
-            piece_of_id[number] = asked.piece_of_word[place]
-            words_hit[place] = True
+            piece_of_id[number] = parsed.piece_of_word[index]
+            words_hit[index] = True
     hit = piece_of_id[table.word_ids] > 0
     cells, ids = table.word_cells[hit], table.word_ids[hit]
-    held = np.bincount(table.word_cells, minlength=len(flat))
-    found = np.bincount(cells, minlength=len(flat))
-    flat[:, _A["words_of_cell"]] = found / np.maximum(held, 1)
-    flat[:, _A["words_of_question"]] = found / max(len(content), 1)
+    word_counts = np.bincount(table.word_cells, minlength=len(flat))
+    matched = np.bincount(cells, minlength=len(flat))
+    flat[:, _A["words_of_cell"]] = matched / np.maximum(word_counts, 1)
+    flat[:, _A["words_of_question"]] = matched / max(len(content), 1)
     rarity = table.rarity[ids]
     order = np.argsort(rarity, kind="stable")  # the rarest word is written last and stays
     flat[cells[order], _A["rare_word"]] = rarity[order]
@@ -492,39 +500,39 @@ def _match(asked: _Asked, table: TableReading, out: Floats, links: Whole) -> tup
     if beginnings:
         begins = np.array([word[:4] in beginnings for word in table.vocabulary], bool)[table.word_ids]
         flat[:, _A["beginnings"]] = np.bincount(table.word_cells[begins], minlength=len(flat)) / np.maximum(
-            held, 1
+            word_counts, 1
         )
-    years = {word for word in asked.words if len(word) == 4 and word.isdigit() and "1000" <= word <= "2100"}
+    years = {word for word in parsed.words if len(word) == 4 and word.isdigit() and "1000" <= word <= "2100"}
     for year in years:
         if (number := table.vocabulary.get(year)) is not None:
             flat[table.word_cells[table.word_ids == number], _A["year_in_cell"]] = 1
-    for phrase, (start, length) in asked.phrases.items():
+    for phrase, (start, length) in parsed.phrases.items():
         if (named := table.phrases.get(phrase)) is not None:
             flat[named, _A["named"]] = 1
             flat[named, _A["named_words"]] = min(length, 5) / 5
-            flat_links[named] = asked.piece_of_word[start]
+            flat_links[named] = parsed.piece_of_word[start]
             cells_hit[start : start + length] = True
     return words_hit, cells_hit
 
 
-def _compare_numbers(asked: _Asked, table: TableReading, out: Floats, links: Whole) -> None:
+def _compare_numbers(parsed: _Asked, table: TableReading, out: Floats, links: Whole) -> None:
     numbers = table.numbers
-    for value, piece in asked.numbers:
+    for value, piece in parsed.numbers:
         same = numbers == value
         out[..., _A["number_asked"]] = np.maximum(out[..., _A["number_asked"]], same)
         links[same & (links == 0)] = piece
     with np.errstate(invalid="ignore"):
-        for (value, _), name in zip(asked.numbers, ("first", "second"), strict=False):
+        for (value, _), name in zip(parsed.numbers, ("first", "second"), strict=False):
             out[..., _A[f"above_{name}"]] = numbers > value
             out[..., _A[f"below_{name}"]] = numbers < value
             out[..., _A[f"at_{name}"]] = numbers == value
-        if len(asked.numbers) > 1:
-            low, high = sorted(value for value, _ in asked.numbers[:2])
+        if len(parsed.numbers) > 1:
+            low, high = sorted(value for value, _ in parsed.numbers[:2])
             out[..., _A["in_both"]] = (numbers >= low) & (numbers <= high)
-    for place, _ in asked.ordinals:
-        if 1 <= place <= len(numbers):
-            out[place - 1, :, _A["ordinal_row"]] = 1
-    for value in [value for value, _ in asked.numbers] + [place for place, _ in asked.ordinals]:
+    for ordinal, _ in parsed.ordinals:
+        if 1 <= ordinal <= len(numbers):
+            out[ordinal - 1, :, _A["ordinal_row"]] = 1
+    for value in [value for value, _ in parsed.numbers] + [ordinal for ordinal, _ in parsed.ordinals]:
         if 1 <= value <= len(numbers) and value == int(value) and value < 30:
             out[: int(value), :, _A["first_rows"]] = 1
             break
@@ -551,11 +559,11 @@ def _rows_spoken_of(table: TableReading, out: Floats) -> None:
         _within(table, out, subset)
     if best > 0 and subset.any():
         anchor = int(np.flatnonzero(subset)[0])
-        place = np.arange(height)
-        out[..., _A["after_anchor"]] = (place > anchor)[:, None]
-        out[..., _A["before_anchor"]] = (place < anchor)[:, None]
-        out[..., _A["just_after_anchor"]] = (place == anchor + 1)[:, None]
-        out[..., _A["just_before_anchor"]] = (place == anchor - 1)[:, None]
+        row_indices = np.arange(height)
+        out[..., _A["after_anchor"]] = (row_indices > anchor)[:, None]
+        out[..., _A["before_anchor"]] = (row_indices < anchor)[:, None]
+        out[..., _A["just_after_anchor"]] = (row_indices == anchor + 1)[:, None]
+        out[..., _A["just_before_anchor"]] = (row_indices == anchor - 1)[:, None]
         with np.errstate(invalid="ignore"):
             out[..., _A["above_anchor_value"]] = table.numbers > table.numbers[anchor]
             out[..., _A["below_anchor_value"]] = table.numbers < table.numbers[anchor]
@@ -575,9 +583,9 @@ def _within(table: TableReading, out: Floats, subset: Bools) -> None:
     out[rows[0], :, _A["first_in_subset"]] = 1
     out[rows[-1], :, _A["last_in_subset"]] = 1
     numbers = table.numbers[subset]
-    known = ~np.isnan(numbers)
-    low = np.where(known, numbers, np.inf).min(0)
-    high = np.where(known, numbers, -np.inf).max(0)
+    is_number = ~np.isnan(numbers)
+    low = np.where(is_number, numbers, np.inf).min(0)
+    high = np.where(is_number, numbers, -np.inf).max(0)
     out[rows, :, _A["largest_in_subset"]] = numbers == high
     out[rows, :, _A["smallest_in_subset"]] = numbers == low
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -588,24 +596,28 @@ def _within(table: TableReading, out: Floats, subset: Bools) -> None:
     out[..., _A["commonest_in_subset"]] = (often == often.max(0)) & (often > 1)
 
 
-def _match_headers(asked: _Asked, table: TableReading, out: Floats) -> Bools:
-    stems = set(asked.stems)
-    content = {found for word, found in zip(asked.words, asked.stems, strict=True) if word not in STOP_WORDS}
+def _match_headers(parsed: _Asked, table: TableReading, out: Floats) -> Bools:
+    stems = set(parsed.stems)
+    content = {
+        word_stem
+        for word, word_stem in zip(parsed.words, parsed.stems, strict=True)
+        if word not in STOP_WORDS
+    }
     beginnings = {word[:4] for word in content if len(word) >= 4 and not word[0].isdecimal()}
-    said: set[str] = set()
+    named_stems: set[str] = set()
     for column, words in enumerate(table.header_words):
         if not words:
             continue
-        said |= words & stems
+        named_stems |= words & stems
         out[:, column, _A["header_words"]] = len(words & content) / len(words)
         begun = sum(1 for word in words if len(word) >= 4 and word[:4] in beginnings)
         out[:, column, _A["header_beginnings"]] = begun / len(words)
-        out[:, column, _A["header_named"]] = table.header_phrases[column] in asked.phrases
-    return np.array([word in said for word in asked.stems], bool)
+        out[:, column, _A["header_named"]] = table.header_phrases[column] in parsed.phrases
+    return np.array([word in named_stems for word in parsed.stems], bool)
 
 
 def _sequence(
-    asked: _Asked,
+    parsed: _Asked,
     table: TableReading,
     out: Floats,
     words_hit: Bools,
@@ -614,33 +626,33 @@ def _sequence(
     tokenizer: Tokenizer,
 ) -> tuple[Whole, Whole, Floats]:
     start, end, unknown = special_tokens(tokenizer)
-    tokens, columns = [start, *asked.pieces, end], [0] * (len(asked.pieces) + 2)
+    tokens, columns = [start, *parsed.pieces, end], [0] * (len(parsed.pieces) + 2)
     for column, pieces in enumerate(table.header_pieces):
-        left = table.columns - column - 1
-        room = SEQUENCE - len(tokens) - 2 * left - 1  # every column keeps one piece and its mark
-        kept = (pieces or [unknown])[: max(room, 1)]
-        tokens += [*kept, end]
-        columns += [column + 1] * len(kept) + [0]
+        remaining_columns = table.columns - column - 1
+        room = SEQUENCE - len(tokens) - 2 * remaining_columns - 1  # every column keeps one piece and its mark
+        visible_pieces = (pieces or [unknown])[: max(room, 1)]
+        tokens += [*visible_pieces, end]
+        columns += [column + 1] * len(visible_pieces) + [0]
     features = np.zeros((len(tokens), len(TOKEN_FEATURES)), np.float32)
-    number_pieces = {piece for _, piece in asked.numbers}
-    ordinal_pieces = {piece for _, piece in asked.ordinals}
-    bounds = [*asked.piece_of_word, len(asked.pieces) + 1][1 : len(asked.words) + 1]
-    for word, (first, last) in enumerate(zip(asked.piece_of_word, bounds, strict=True)):
-        rest = slice(first, min(max(last, first + 1), len(asked.pieces) + 1))
-        known = words_hit[word] or cells_hit[word] or header_hit[word]
+    number_pieces = {piece for _, piece in parsed.numbers}
+    ordinal_pieces = {piece for _, piece in parsed.ordinals}
+    bounds = [*parsed.piece_of_word, len(parsed.pieces) + 1][1 : len(parsed.words) + 1]
+    for word, (first, last) in enumerate(zip(parsed.piece_of_word, bounds, strict=True)):
+        rest = slice(first, min(max(last, first + 1), len(parsed.pieces) + 1))
+        is_matched = words_hit[word] or cells_hit[word] or header_hit[word]
         features[rest, :6] = (
             cells_hit[word],
             words_hit[word],
             header_hit[word],
             first in number_pieces,
             first in ordinal_pieces,
-            not known and asked.words[word] not in STOP_WORDS,
+            not is_matched and parsed.words[word] not in STOP_WORDS,
         )
-    places = np.array(columns, np.int64)
-    named = places > 0
+    column_numbers = np.array(columns, np.int64)
+    named = column_numbers > 0
     if len(out) and named.any():
-        features[named, 6:] = out[0][places[named] - 1][:, _OF_COLUMN]
-    return np.array(tokens, np.int64), places, features
+        features[named, 6:] = out[0][column_numbers[named] - 1][:, _OF_COLUMN]
+    return np.array(tokens, np.int64), column_numbers, features
 
 
 @lru_cache(maxsize=8)
@@ -654,8 +666,8 @@ def _special(
 
 def special_tokens(tokenizer: Tokenizer) -> tuple[int, int, int]:
     """The numbers of [CLS], [SEP] and [UNK]. Raises ValueError for a tokenizer without them."""
-    found = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]", "[UNK]")]
-    return _special(id(tokenizer), *found)
+    token_ids = [tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]", "[UNK]")]
+    return _special(id(tokenizer), *token_ids)
 
 
 def _kept(out: Floats, table: TableReading) -> Whole:
@@ -695,9 +707,9 @@ def collate(inputs: Sequence[Input]) -> dict[str, NDArray[Any]]:
     least 1 everywhere, so that a table without rows is a table of one row that is not there.
     """
     count = len(inputs)
-    height = max(1, *(len(one.rows) for one in inputs))
-    width = max(1, *(one.cell_features.shape[1] for one in inputs))
-    length = max(len(one.tokens) for one in inputs)
+    height = max(1, *(len(entry.rows) for entry in inputs))
+    width = max(1, *(entry.cell_features.shape[1] for entry in inputs))
+    length = max(len(entry.tokens) for entry in inputs)
     batch: dict[str, NDArray[Any]] = {
         "tokens": np.zeros((count, length), np.int64),
         "token_columns": np.zeros((count, length), np.int64),
@@ -710,16 +722,16 @@ def collate(inputs: Sequence[Input]) -> dict[str, NDArray[Any]]:
         "links": np.zeros((count, height, width), np.int64),
         "cells": np.zeros((count, height, width), np.float32),
     }
-    for place, one in enumerate(inputs):
-        tokens, (rows, columns) = len(one.tokens), one.links.shape
-        batch["tokens"][place, :tokens] = one.tokens
-        batch["token_columns"][place, :tokens] = one.token_columns
-        batch["token_features"][place, :tokens] = one.token_features
-        batch["token_mask"][place, :tokens] = 1
-        batch["question_mask"][place, : one.question] = 1
-        batch["segments"][place, one.question : tokens] = 1
-        batch["cell_features"][place, :rows, :columns] = one.cell_features
-        batch["cell_pieces"][place, :rows, :columns] = one.cell_pieces
-        batch["links"][place, :rows, :columns] = one.links
-        batch["cells"][place, :rows, :columns] = 1
+    for index, entry in enumerate(inputs):
+        tokens, (rows, columns) = len(entry.tokens), entry.links.shape
+        batch["tokens"][index, :tokens] = entry.tokens
+        batch["token_columns"][index, :tokens] = entry.token_columns
+        batch["token_features"][index, :tokens] = entry.token_features
+        batch["token_mask"][index, :tokens] = 1
+        batch["question_mask"][index, : entry.question] = 1
+        batch["segments"][index, entry.question : tokens] = 1
+        batch["cell_features"][index, :rows, :columns] = entry.cell_features
+        batch["cell_pieces"][index, :rows, :columns] = entry.cell_pieces
+        batch["links"][index, :rows, :columns] = entry.links
+        batch["cells"][index, :rows, :columns] = 1
     return batch

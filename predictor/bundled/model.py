@@ -114,7 +114,7 @@ class Bundled:
             return [self._answered(requests[0], 0, stop)]
         return list(
             self._threads.map(
-                lambda place: self._answered(requests[place], place, stop), range(len(requests))
+                lambda index: self._answered(requests[index], index, stop), range(len(requests))
             )
         )
 
@@ -122,8 +122,8 @@ class Bundled:
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(os.cpu_count(), "bundled")
 
-    def _answered(self, request: PredictRequest, place: int, stop: Stop) -> Prediction:
-        if stop(place):
+    def _answered(self, request: PredictRequest, index: int, stop: Stop) -> Prediction:
+        if stop(index):
             return Prediction((), "", 0, len(request.table.rows), model=self._id)
         prediction = self._answer(request.question, request.table, request.options.topk)
         # This model reads neither earlier turns nor paragraphs.
@@ -146,21 +146,21 @@ class Bundled:
         Their scores are as the network gives them; `calibration` says what they mean.
         """
         reading = self._reading(table)
-        given = ask(question, reading, self.tokenizer)
-        return weigh(self.candidates(given, reading, question), self.balance), given
+        inputs = ask(question, reading, self.tokenizer)
+        return weigh(self.candidates(inputs, reading, question), self.balance), inputs
 
-    def candidates(self, given: Input, reading: TableReading, question: str) -> list[Candidate]:
+    def candidates(self, inputs: Input, reading: TableReading, question: str) -> list[Candidate]:
         """The ways to answer that the network finds for what it is shown."""
-        outputs = self._session.run([f"{name}_scores" for name in OUTPUTS], collate([given]))
-        one: Mapping[str, Any] = {
+        outputs = self._session.run([f"{name}_scores" for name in OUTPUTS], collate([inputs]))
+        scores: Mapping[str, Any] = {
             name: np.asarray(output)[0] for name, output in zip(OUTPUTS, outputs, strict=True)
         }
-        return candidates(one, given, reading, question)
+        return candidates(scores, inputs, reading, question)
 
     def _answer(self, question: str, table: Table, topk: int) -> Prediction:
         started = time.perf_counter()
-        found, given = self.answers(question, table)
-        best, shares = found[0], self.calibration.spread([answer.score for answer in found[:topk]])
+        answers, inputs = self.answers(question, table)
+        best, shares = answers[0], self.calibration.spread([answer.score for answer in answers[:topk]])
         rows, columns = table.shape
         cells = [list(cell) for cell in best.cells]
         return Prediction(
@@ -168,18 +168,18 @@ class Bundled:
             text=json.dumps(
                 {"op": best.operation, "answers": list(best.answers), "cells": cells}, ensure_ascii=False
             ),
-            rows_seen=len(given.rows),
+            rows_seen=len(inputs.rows),
             rows_total=rows,
             op=best.operation,
             cells=best.cells,
             score=shares[0],
             topk=tuple(
                 Alternative(answer.answers, share)
-                for answer, share in zip(found[1:topk], shares[1:], strict=False)
+                for answer, share in zip(answers[1:topk], shares[1:], strict=False)
             ),
-            truncated=len(given.rows) < rows
+            truncated=len(inputs.rows) < rows
             or columns > MOST_COLUMNS
-            or given.question >= QUESTION_PIECES + 2,
+            or inputs.question >= QUESTION_PIECES + 2,
             model=self._id,
             ms={"queue": 0.0, "compute": 1000 * (time.perf_counter() - started)},
         )
@@ -188,18 +188,18 @@ class Bundled:
 def _settings(folder: Path) -> dict[str, Any]:
     """The settings of a folder. Raises ModelError where they are of another version."""
     try:
-        found = json.loads((folder / "bundled.json").read_text())
-        found.setdefault("calibration", Calibration().to_dict())
-        Calibration.from_dict(found["calibration"])
-        same = found["format"] == FORMAT and (
-            found["operations"] == list(OPERATIONS)
-            and found["cell_features"] == list(CELL_FEATURES)
-            and found["token_features"] == list(TOKEN_FEATURES)
-            and {"weights", "biases"} <= found["balance"].keys()
+        content = json.loads((folder / "bundled.json").read_text())
+        content.setdefault("calibration", Calibration().to_dict())
+        Calibration.from_dict(content["calibration"])
+        same = content["format"] == FORMAT and (
+            content["operations"] == list(OPERATIONS)
+            and content["cell_features"] == list(CELL_FEATURES)
+            and content["token_features"] == list(TOKEN_FEATURES)
+            and {"weights", "biases"} <= content["balance"].keys()
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ModelError(f"{folder / 'bundled.json'} cannot be read: {error}") from None
     if not same:
         raise ModelError(f"{folder} was trained by another version of Askew. Train it again with ./run train")
-    settings: dict[str, Any] = found
+    settings: dict[str, Any] = content
     return settings

@@ -74,26 +74,26 @@ def record(folder: Path, fixtures: Path = FIXTURES) -> list[RecordedAnswer]:
     from predictor.bundled.model import Bundled
 
     model = Bundled(folder)
-    found = [
+    answers = [
         answer
         for source, (form, count) in SOURCES.items()
         for answer in _asked(
-            model, source, [one for one in READERS[form](fixtures / source) if not one.history], count
+            model, source, [entry for entry in READERS[form](fixtures / source) if not entry.history], count
         )
     ]
-    lines = ",\n".join(f"  {json.dumps(one.to_dict(), ensure_ascii=False)}" for one in found)
+    lines = ",\n".join(f"  {json.dumps(entry.to_dict(), ensure_ascii=False)}" for entry in answers)
     (folder / RECORDED).write_text(f'{{\n "sha": "{model.sha}",\n "recorded": [\n{lines}\n ]\n}}\n')
-    return found
+    return answers
 
 
 def _asked(model: Bundled, source: str, examples: Sequence[Example], count: int) -> Iterator[RecordedAnswer]:
     """`count` answers at even distances; where one is not clear, that of the next question that is."""
-    place = 0
+    index = 0
     for turn in range(count):
-        place = max(place, turn * len(examples) // count)
-        while place < len(examples):
-            example = examples[place]
-            place += 1
+        index = max(index, turn * len(examples) // count)
+        while index < len(examples):
+            example = examples[index]
+            index += 1
             ways, _ = model.answers(example.question, example.table)
             if len(ways) < 2 or ways[0].score > CLEARLY * ways[1].score:
                 best, score = ways[0], model.calibration(ways[0].score)

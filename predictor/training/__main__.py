@@ -24,14 +24,14 @@ def main(arguments: list[str] | None = None) -> int:
     first.add_argument("--data", type=Path)
     first.add_argument("--download")
     first.add_argument("--out", type=Path)
-    given = first.parse_known_args(arguments)[0]
-    if given.record is not None:
-        return record(given.record)
-    if given.download is not None and given.out is not None:
-        return download(given.download, given.out)
-    if given.calibrate is not None and given.data is not None:
-        return calibrated(given.calibrate, given.data)
-    if given.architecture != "bundled":
+    early_options = first.parse_known_args(arguments)[0]
+    if early_options.record is not None:
+        return record(early_options.record)
+    if early_options.download is not None and early_options.out is not None:
+        return download(early_options.download, early_options.out)
+    if early_options.calibrate is not None and early_options.data is not None:
+        return calibrated(early_options.calibrate, early_options.data)
+    if early_options.architecture != "bundled":
         from predictor.training.finetune import main as fine_tune  # other models, other options
 
         return fine_tune(arguments)
@@ -151,7 +151,7 @@ def record(folder: Path) -> int:
     except ModelError as error:
         print(f"train: {error}", file=sys.stderr)
         return 1
-    right = sum(one.right for one in answers)
+    right = sum(answer.right for answer in answers)
     print(f"{len(answers)} answers recorded in {folder}, {right} of them correct")
     return 0
 
@@ -196,7 +196,7 @@ PLACES = ("--data", "--out", "--init", "--every", "--minutes")
 
 def command(arguments: Sequence[str]) -> str:
     """The training command as a card shows it: what decides the weights, and DIR for where the data lies."""
-    kept: list[str] = []
+    card_arguments: list[str] = []
     words = iter(arguments)
     for word in words:
         name, has_value, _ = word.partition("=")
@@ -204,8 +204,8 @@ def command(arguments: Sequence[str]) -> str:
             if not has_value:
                 next(words, None)
         elif word != "--card":
-            kept.append(word)
-    return shlex.join(["./run", "train", "--data", "DIR", *kept])
+            card_arguments.append(word)
+    return shlex.join(["./run", "train", "--data", "DIR", *card_arguments])
 
 
 if __name__ == "__main__":

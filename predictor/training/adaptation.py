@@ -56,8 +56,8 @@ def augment(options: Namespace, say: Any = print) -> dict[str, Any]:
 class _Adaptation:
     """One plan for all columns, their questions, and the start that they share."""
 
-    def __init__(self, options: Namespace, start: Start, asked: Wanted, say: Any) -> None:
-        self.options, self.start, self.asked, self.say = options, start, asked, say
+    def __init__(self, options: Namespace, start: Start, request: Wanted, say: Any) -> None:
+        self.options, self.start, self.asked, self.say = options, start, request, say
         self.out = Path(options.out)
         self.device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.plan: Plan = replace(
@@ -68,7 +68,7 @@ class _Adaptation:
             average=0.0,
         )
         self.seeds = range(self.plan.seed, self.plan.seed + options.seeds)
-        unseen = asked.unseen(split(data(options.data, TINY if options.tiny else None)[0])[0])
+        unseen = request.unseen(split(data(options.data, TINY if options.tiny else None)[0])[0])
         rng = random.Random(f"augment:{self.plan.seed}")
         self.questions = rng.sample(unseen, min(self.plan.questions, len(unseen)))
         say(f"{len(self.questions):,} questions share no table and no question with the test", flush=True)
@@ -80,9 +80,9 @@ class _Adaptation:
             Column(START, 0, lambda seed: self.start.folder, trained=False),
             Column(BEFORE, size, partial(self._train, BEFORE, ())),
         ]
-        for one in self.asked.releases:
-            train = partial(self._train, one.place, one.examples)
-            columns.append(Column(one.name, size + len(one.examples), train, one.place))
+        for release in self.asked.releases:
+            train = partial(self._train, release.place, release.examples)
+            columns.append(Column(release.name, size + len(release.examples), train, release.place))
         return columns
 
     def about(self) -> dict[str, Any]:
@@ -97,7 +97,15 @@ class _Adaptation:
         plan = replace(self.plan, seed=seed)
         corpora = {"data": self.questions, name: more}
         for of, examples in corpora.items():
-            make(self.out / "corpus" / of, self.start.folder, examples, (), made=0, seed=0, workers=1)
+            make(
+                self.out / "corpus" / of,
+                self.start.folder,
+                examples,
+                (),
+                synthetic_count=0,
+                seed=0,
+                workers=1,
+            )
         data_corpus, added = (Corpus(self.out / "corpus" / of / "answered") for of in corpora)
         torch.manual_seed(seed)
         training = Training(self.start.network(), plan, folder, self.device)

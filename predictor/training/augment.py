@@ -65,8 +65,8 @@ class Perturbed:
     @property
     def questions(self) -> frozenset[str]:
         """What is asked, now and, where it says so, before."""
-        asked = (self.example.question, str(self.example.meta.get("original_question", "")))
-        return frozenset(" ".join(text.lower().split()) for text in asked if text.strip())
+        wordings = (self.example.question, str(self.example.meta.get("original_question", "")))
+        return frozenset(" ".join(text.lower().split()) for text in wordings if text.strip())
 
 
 def perturbed(example: Example) -> Perturbed:
@@ -89,21 +89,21 @@ def read_release(folder: Path, form: str = "askew", *, proposals: bool = False) 
 
     With `proposals`, also those that a release for training holds. Raises ReaderError (a ValueError).
     """
-    out = [perturbed(one) for one in READERS[form](folder)]
+    out = [perturbed(entry) for entry in READERS[form](folder)]
     if proposals and form == "askew" and folder.is_dir():
-        out += _proposals(folder, [one for one in out if "contradicted" not in one.example.meta])
+        out += _proposals(folder, [entry for entry in out if "contradicted" not in entry.example.meta])
     return out
 
 
-def _proposals(folder: Path, known: Sequence[Perturbed]) -> Iterator[Perturbed]:
+def _proposals(folder: Path, entries: Sequence[Perturbed]) -> Iterator[Perturbed]:
     """The proposals that a release for training holds below training/, but for those that people have taken over.
 
     In a release of several formats they lie below robut/training/.
     """
-    originals = {one.example.id: one.example for one in known if not one.kind}
-    seen = {(one.example.question, one.example.table.digest()) for one in known}
-    places = ("training/**/*.json", "training/**/*.jsonl", "robut/training/**/*.json")
-    for file in sorted(path for place in places for path in folder.glob(place)):
+    originals = {entry.example.id: entry.example for entry in entries if not entry.kind}
+    seen = {(entry.example.question, entry.example.table.digest()) for entry in entries}
+    patterns = ("training/**/*.json", "training/**/*.jsonl", "robut/training/**/*.json")
+    for file in sorted(path for pattern in patterns for path in folder.glob(pattern)):
         for example in READERS["robut"](file):
             kind = example.meta.get("perturbation_type")
             key = (example.question, example.table.digest())
@@ -122,12 +122,12 @@ def _proposals(folder: Path, known: Sequence[Perturbed]) -> Iterator[Perturbed]:
 
 def without(examples: Iterable[Perturbed], test: Sequence[Perturbed]) -> list[Perturbed]:
     """Those that share neither a source table nor a question with the test."""
-    tables = {one.base for one in test} | {one.example.table.digest() for one in test}
-    questions = frozenset().union(*(one.questions for one in test))
+    tables = {entry.base for entry in test} | {entry.example.table.digest() for entry in test}
+    questions = frozenset().union(*(entry.questions for entry in test))
     return [
-        one
-        for one in examples
-        if not {one.base, one.example.table.digest()} & tables and not one.questions & questions
+        entry
+        for entry in examples
+        if not {entry.base, entry.example.table.digest()} & tables and not entry.questions & questions
     ]
 
 
@@ -155,19 +155,19 @@ def _decoding(result: Mapping[str, Any]) -> str:
 
 def augmentation(name: str, folder: Path, test: Sequence[Perturbed]) -> Augmentation:
     """The perturbed examples of a training release. Raises ModelError where it has none to learn from."""
-    examples = [one for one in read_release(folder, proposals=True) if one.kind]
-    kept = without(examples, test)
-    if not kept:
+    examples = [entry for entry in read_release(folder, proposals=True) if entry.kind]
+    remaining = without(examples, test)
+    if not remaining:
         raise ModelError(
             f"all {len(examples)} perturbed examples of {folder} are on tables or questions of --test"
         )
     return Augmentation(
         name,
         folder,
-        tuple(one.example for one in kept),
-        dict(sorted(Counter(one.kind for one in kept).items())),
-        dict(sorted(Counter(one.maker for one in kept).items())),
-        len(examples) - len(kept),
+        tuple(entry.example for entry in remaining),
+        dict(sorted(Counter(entry.kind for entry in remaining).items())),
+        dict(sorted(Counter(entry.maker for entry in remaining).items())),
+        len(examples) - len(remaining),
     )
 
 
@@ -187,33 +187,33 @@ def ask(model: Model, examples: Sequence[Example], options: Options | None = Non
     options = options or Options()
     sizes: dict[int, int] = {}
     replies: dict[int, Prediction] = {}
-    for place, example in enumerate(examples):
+    for index, example in enumerate(examples):
         try:
-            sizes[place] = model.tokens(PredictRequest.about(example, options=options))
+            sizes[index] = model.tokens(PredictRequest.about(example, options=options))
         except ProtocolError:
             continue  # it cannot read this one: wrong, and counted as unread
     for batch in _batches(sizes, model.budget):
         predictions = model.predict_batch(
-            [PredictRequest.about(examples[one], options=options) for one in batch], never
+            [PredictRequest.about(examples[index], options=options) for index in batch], never
         )
         answered = zip(batch, predictions, strict=True)
-        replies |= {one: answer for one, answer in answered if isinstance(answer, Prediction)}
+        replies |= {index: answer for index, answer in answered if isinstance(answer, Prediction)}
     return [
-        Given(replies[place].answers, compare(list(replies[place].answers), list(example.answers)).equal)
-        if place in replies
+        Given(replies[index].answers, compare(list(replies[index].answers), list(example.answers)).equal)
+        if index in replies
         else Given(None, False)
-        for place, example in enumerate(examples)
+        for index, example in enumerate(examples)
     ]
 
 
 def _batches(sizes: Mapping[int, int], budget: int) -> Iterator[list[int]]:
     """Places of similar size together, as many as the budget holds when all are as long as the longest."""
     batch: list[int] = []
-    for place in sorted(sizes, key=lambda one: sizes[one]):
-        if batch and (len(batch) == AT_ONCE or (len(batch) + 1) * sizes[place] > budget):
+    for index in sorted(sizes, key=lambda index: sizes[index]):
+        if batch and (len(batch) == AT_ONCE or (len(batch) + 1) * sizes[index] > budget):
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(index)
     if batch:
         yield batch
 
@@ -226,12 +226,12 @@ def results(
     The originals of the test are a row of their own, and all that was perturbed together is the last. R-ACC is given on
     the originals that the column answered rightly, and on those that all `trained` columns did (default: all).
     """
-    originals = {_own_key(one) for one in test if not one.kind}
-    observations = [Observation(one.kind, _original_key(one, originals)) for one in test]
+    originals = {_own_key(entry) for entry in test if not entry.kind}
+    observations = [Observation(entry.kind, _original_key(entry, originals)) for entry in test]
     kinds: dict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(test):
-        for name in (one.kind, EVERY) if one.kind else (ORIGINAL,):
-            kinds[name].append(place)
+    for index, entry in enumerate(test):
+        for name in (entry.kind, EVERY) if entry.kind else (ORIGINAL,):
+            kinds[name].append(index)
     order = [
         *(name for name in (ORIGINAL,) if name in kinds),
         *sorted(name for name in kinds if name not in (ORIGINAL, EVERY)),
@@ -239,8 +239,8 @@ def results(
     ]
     answers = {
         name: Arm(
-            [[one.right for one in seed] for seed in seeds],
-            [one.answers is None for one in seeds[0]],
+            [[entry.right for entry in seed] for seed in seeds],
+            [entry.answers is None for entry in seeds[0]],
         )
         for name, seeds in arms.items()
     }
@@ -250,17 +250,17 @@ def results(
     )
 
 
-def _own_key(one: Perturbed) -> tuple[str, str]:
-    lineage = one.example.meta.get("lineage") or {}
-    return one.source, str(lineage.get("id") or one.parent or one.example.id)
+def _own_key(entry: Perturbed) -> tuple[str, str]:
+    lineage = entry.example.meta.get("lineage") or {}
+    return entry.source, str(lineage.get("id") or entry.parent or entry.example.id)
 
 
-def _original_key(one: Perturbed, originals: set[tuple[str, str]]) -> tuple[str, str]:
+def _original_key(entry: Perturbed, originals: set[tuple[str, str]]) -> tuple[str, str]:
     """The key of the original that an example is or comes from."""
-    if not one.kind:
-        return _own_key(one)
-    key = one.source, one.parent
-    return key if key in originals else ("", one.parent)
+    if not entry.kind:
+        return _own_key(entry)
+    key = entry.source, entry.parent
+    return key if key in originals else ("", entry.parent)
 
 
 # --- the columns -------------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def compare_columns(
 
     A trained column is made once for each seed. `beams` of the decoding is the same for all; 1 is greedy.
     """
-    asked = digest([PredictRequest.about(one.example).key for one in test])
+    test_digest = digest([PredictRequest.about(entry.example).key for entry in test])
     models: dict[str, list[str]] = {}
     answers: dict[str, list[list[Given]]] = {}
     for column in columns:
@@ -305,20 +305,20 @@ def compare_columns(
             if folder is None:
                 say(f"{column.name}: no questions to ask")
                 break
-            place = seed_folder(out / (column.place or column.name), seed, seeds)
-            predictions = _given(folder, test, asked, place, device, beams)
+            answers_folder = seed_folder(out / (column.place or column.name), seed, seeds)
+            predictions = _given(folder, test, test_digest, answers_folder, device, beams)
             models.setdefault(column.name, []).append(weights_sha(folder))
             answers.setdefault(column.name, []).append(predictions)
-            right = sum(one.right for one in predictions)
+            right = sum(entry.right for entry in predictions)
             say(f"{column.name}, seed {seed}: {right} of {len(predictions)} correct")
-    trained = [one.name for one in columns if one.trained and one.name in answers]
+    trained = [entry.name for entry in columns if entry.trained and entry.name in answers]
     figures = results(test, answers, trained)
-    sizes = {one.name: one.given for one in columns}
+    sizes = {entry.name: entry.given for entry in columns}
     result = {
         **about,
         "seeds": list(seeds),
         "beams": beams,
-        "asked": asked,
+        "asked": test_digest,
         "columns": {
             name: {"models": models[name], "given": sizes[name], "kinds": figures[name]} for name in answers
         },
@@ -335,24 +335,24 @@ def seed_folder(folder: Path, seed: int, seeds: Sequence[int]) -> Path:
 
 
 def _given(
-    folder: Path, test: Sequence[Perturbed], asked: str, out: Path, device: str, beams: int
+    folder: Path, test: Sequence[Perturbed], test_digest: str, out: Path, device: str, beams: int
 ) -> list[Given]:
     """The answers of a folder's model, kept in out/answers.json, so that nothing is asked twice."""
     out.mkdir(parents=True, exist_ok=True)
-    key: dict[str, Any] = {"model": weights_sha(folder), "asked": asked}
+    key: dict[str, Any] = {"model": weights_sha(folder), "asked": test_digest}
     if beams > 1:
         key["beams"] = beams
-    kept = out / "answers.json"
-    if kept.exists() and (stored := json.loads(kept.read_text()))["of"] == key:
-        answers = [None if one is None else tuple(one) for one in stored["answers"]]
+    answers_file = out / "answers.json"
+    if answers_file.exists() and (stored := json.loads(answers_file.read_text()))["of"] == key:
+        answers = [None if entry is None else tuple(entry) for entry in stored["answers"]]
         return [
-            Given(one, one is not None and compare(list(one), list(asked_one.example.answers)).equal)
-            for one, asked_one in zip(answers, test, strict=True)
+            Given(entry, entry is not None and compare(list(entry), list(test_entry.example.answers)).equal)
+            for entry, test_entry in zip(answers, test, strict=True)
         ]
-    predictions = ask(load(folder, device), [one.example for one in test], Options(beams=beams))
-    part = kept.with_suffix(".part")
-    part.write_text(json.dumps({"of": key, "answers": [one.answers for one in predictions]}))
-    part.replace(kept)
+    predictions = ask(load(folder, device), [entry.example for entry in test], Options(beams=beams))
+    part = answers_file.with_suffix(".part")
+    part.write_text(json.dumps({"of": key, "answers": [entry.answers for entry in predictions]}))
+    part.replace(answers_file)
     return predictions
 
 
@@ -367,15 +367,15 @@ def markdown(result: Mapping[str, Any]) -> str:
         lines.append("|---|--:|" + "--:|" * len(names))
         for kind in rows:
             cells = [columns[name]["kinds"][kind] for name in names]
-            shown = (_interval(one, figure) for one in cells)
-            lines.append(f"| {kind} | {cells[0][count]} | " + " | ".join(shown) + " |")
+            intervals = (_interval(cell, figure) for cell in cells)
+            lines.append(f"| {kind} | {cells[0][count]} | " + " | ".join(intervals) + " |")
         return lines
 
     release = [
-        f"* {name}: {one['examples']} examples ({', '.join(f'{kind} {n}' for kind, n in one['kinds'].items())}), "
-        f"made by {', '.join(f'{maker} {n}' for maker, n in one['makers'].items())}; "
-        f"{one['left_out']} left out, whose table or question is asked about"
-        for name, one in result["releases"].items()
+        f"* {name}: {summary['examples']} examples ({', '.join(f'{kind} {n}' for kind, n in summary['kinds'].items())}), "
+        f"made by {', '.join(f'{maker} {n}' for maker, n in summary['makers'].items())}; "
+        f"{summary['left_out']} left out, whose table or question is asked about"
+        for name, summary in result["releases"].items()
     ]
     columns_are = (
         f"{START}: {result['start']}. {BEFORE}: trained on the data alone. Every other column: and on one release, from "
@@ -462,20 +462,20 @@ class Wanted:
     def about(self, **more: Any) -> dict[str, Any]:
         """What the results say of it."""
         releases = {
-            one.name: {
-                "folder": str(one.folder),
-                "examples": len(one.examples),
-                "kinds": dict(one.kinds),
-                "makers": dict(one.makers),
-                "left_out": one.left_out,
+            release.name: {
+                "folder": str(release.folder),
+                "examples": len(release.examples),
+                "kinds": dict(release.kinds),
+                "makers": dict(release.makers),
+                "left_out": release.left_out,
             }
-            for one in self.releases
+            for release in self.releases
         }
         return {**more, "releases": releases}
 
     def unseen(self, examples: Iterable[Example]) -> list[Example]:
         """The training examples that share neither a table nor a question with the test."""
-        return [one.example for one in without(map(perturbed, examples), self.test)]
+        return [entry.example for entry in without(map(perturbed, examples), self.test)]
 
 
 def wanted(options: argparse.Namespace) -> Wanted:
@@ -485,15 +485,15 @@ def wanted(options: argparse.Namespace) -> Wanted:
     named: dict[str, Path] = {}
     for text in options.augment:
         name, _, folder = text.rpartition("=")
-        place = Path(folder)
-        name = name or place.resolve().name
+        path = Path(folder)
+        name = name or path.resolve().name
         if not name.replace("-", "").replace("_", "").isalnum() or f"+{name}" in named:
             raise ModelError(f"--augment {text}: before = write a unique name of letters, digits, - and _")
-        named[f"+{name}"] = place
+        named[f"+{name}"] = path
     test = tuple(read_release(options.test, options.test_format))
     reader = READERS[options.test_format]
     if isinstance(reader, Sifting) and (words := reader.left_out(options.test)):
         print(f"train: {options.test}: {words}", file=sys.stderr)
-    if not any(one.kind for one in test):
+    if not any(entry.kind for entry in test):
         raise ModelError(f"{options.test} has no perturbed examples to ask about")
-    return Wanted(test, tuple(augmentation(name, place, test) for name, place in named.items()))
+    return Wanted(test, tuple(augmentation(name, path, test) for name, path in named.items()))

@@ -61,7 +61,7 @@ def train(options: Namespace, say: Any = print) -> Path:
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    kept, held = split(examples)
+    train_examples, held_out = split(examples)
     begun = None
     if options.trained is not None:
         from predictor.training.start import start_of
@@ -93,14 +93,14 @@ def train(options: Namespace, say: Any = print) -> Path:
             load_encoder(network, encoder)
     for line in bundled_forecast(network, plan, device, is_tiny=options.tiny):
         say(line, flush=True)
-    say(f"reading {len(kept):,} questions and generating {synthetic:,}", flush=True)
-    tables = list({example.table.digest(): example.table for example in kept}.values())
-    make(out / "corpus", encoder, kept, tables, synthetic, options.seed, options.workers)
+    say(f"reading {len(train_examples):,} questions and generating {synthetic:,}", flush=True)
+    tables = list({example.table.digest(): example.table for example in train_examples}.values())
+    make(out / "corpus", encoder, train_examples, tables, synthetic, options.seed, options.workers)
     readings = Tables(tokenizer_of(encoder))
     training = Training(network, plan, out, device, options.loaders)
     if training.resume():
         say(f"continuing after {training.state.seen:,} questions", flush=True)
-    check = read_all((development or held)[:CHECKED], readings)
+    check = read_all((development or held_out)[:CHECKED], readings)
     training.run(
         Corpus(out / "corpus" / "answered"),
         Corpus(out / "corpus" / "made"),
@@ -109,16 +109,16 @@ def train(options: Namespace, say: Any = print) -> Path:
         say=say,
         until=time.time() + 60 * options.minutes if options.minutes else None,
     )
-    asked = read_all(held, readings), read_all(development, readings)
-    folder = finish(training, encoder, *asked, begun=begun, storage=options.storage, say=say)
-    describe(options, folder, kept, development or held, synthetic, say)
+    question_sets = read_all(held_out, readings), read_all(development, readings)
+    folder = finish(training, encoder, *question_sets, begun=begun, storage=options.storage, say=say)
+    describe(options, folder, train_examples, development or held_out, synthetic, say)
     return folder
 
 
 def finish(
     training: Any,
     encoder: Path,
-    held: Sequence[Any],
+    held_out: Sequence[Any],
     development: Sequence[Any],
     *,
     begun: Start | None = None,
@@ -142,9 +142,9 @@ def finish(
     from predictor.training.loop import runner
 
     network = training.result()
-    is_enough = len(held) >= LEAST_HELD_OUT
+    is_enough = len(held_out) >= LEAST_HELD_OUT
     if is_enough or begun is None:
-        balance = balanced(held, all_candidates(held, runner(network, training.device)))
+        balance = balanced(held_out, all_candidates(held_out, runner(network, training.device)))
     else:
         balance = begun.balance()
     folder: Path = training.folder / "model"
@@ -154,19 +154,19 @@ def finish(
     export(network, encoder, balance, folder, about, storage)
     measured: dict[str, Any] = {}
     calibration = begun.calibration() if begun is not None else Calibration()
-    for name, asked in (("held out", held), ("development", development)):
-        if asked:
-            judged = verdicts(asked, all_candidates(asked, runner_of(folder), batch=8), balance)
-            if asked is held and is_enough:
+    for name, questions in (("held out", held_out), ("development", development)):
+        if questions:
+            judged = verdicts(questions, all_candidates(questions, runner_of(folder), batch=8), balance)
+            if questions is held_out and is_enough:
                 calibration = calibrated(judged)
-            measured[name] = report(asked, judged, calibration)
+            measured[name] = report(questions, judged, calibration)
             say(f"{name}: {json.dumps(measured[name])}", flush=True)
     _keep_calibration(folder, calibration)
     measured["calibration"] = "fitted" if is_enough else "start" if calibration.scores else "none"
     if not is_enough:
-        kept = "of the start stays" if calibration.scores else "is left out"
+        outcome = "of the start stays" if calibration.scores else "is left out"
         say(
-            f"{len(held)} held-out questions are too few ({LEAST_HELD_OUT} needed): the calibration {kept}",
+            f"{len(held_out)} held-out questions are too few ({LEAST_HELD_OUT} needed): the calibration {outcome}",
             flush=True,
         )
     (training.folder / "measured.json").write_text(json.dumps(measured, indent=1) + "\n")
@@ -192,18 +192,21 @@ def calibrate(folder: Path, data_folder: Path, say: Any = print) -> None:
         raise TrainingError(f"{data_folder} has no {DEVELOPMENT}, which is needed for calibration")
     model = Bundled(folder)
 
-    def judged(asked: Sequence[Any]) -> list[Any]:
+    def judged(questions: Sequence[Any]) -> list[Any]:
         return verdicts(
-            asked,
-            [model.candidates(one.given, one.table, one.example.question) for one in asked],
+            questions,
+            [
+                model.candidates(question.given, question.table, question.example.question)
+                for question in questions
+            ],
             model.balance,
         )
 
     tables = Tables(model.tokenizer)
     calibration = calibrated(judged(read_all(split(examples)[1], tables)))
     _keep_calibration(folder, calibration)
-    asked = read_all(development, tables)
-    measured = report(asked, judged(asked), calibration)
+    questions = read_all(development, tables)
+    measured = report(questions, judged(questions), calibration)
     say(json.dumps(measured), flush=True)
     rewrite_quality(folder, measured)
     record(folder)
@@ -217,27 +220,27 @@ def _keep_calibration(folder: Path, calibration: Calibration) -> None:
 def describe(
     options: Namespace,
     folder: Path,
-    kept: Sequence[Example],
-    asked: Sequence[Example],
-    made: int,
+    train_examples: Sequence[Example],
+    evaluation_examples: Sequence[Example],
+    synthetic_count: int,
     say: Any = print,
 ) -> None:
     """Write the card and the recorded answers of an exported model, and measure how long an answer takes."""
     from predictor.bundled.recorded import record
     from predictor.training.card import answering, parameters_of, write_card
 
-    kept_at = folder.parent / "measured.json"
-    measured = {**json.loads(kept_at.read_text()), "answering": answering(folder, asked)}
-    kept_at.write_text(json.dumps(measured, indent=1) + "\n")
+    measured_file = folder.parent / "measured.json"
+    measured = {**json.loads(measured_file.read_text()), "answering": answering(folder, evaluation_examples)}
+    measured_file.write_text(json.dumps(measured, indent=1) + "\n")
     answers = record(folder)
     settings = json.loads((folder / "bundled.json").read_text())
     card = write_card(
         folder,
         measured,
         options.command,
-        questions=len(kept),
-        tables=len({one.table.digest() for one in kept}),
-        made=made,
+        questions=len(train_examples),
+        tables=len({example.table.digest() for example in train_examples}),
+        synthetic_count=synthetic_count,
         parameters=parameters_of(folder),
         seen=settings["seen"],
         origin=settings.get("start"),
@@ -262,8 +265,15 @@ def describe_again(options: Namespace, say: Any = print) -> None:
             f"{folder} was trained with other settings; give --card the arguments of that training"
         )
     examples, development = data(options.data, TINY if options.tiny else None)
-    kept, held = split(examples)
-    describe(options, folder, kept, development or held, TINY_MADE if options.tiny else options.made, say)
+    train_examples, held_out = split(examples)
+    describe(
+        options,
+        folder,
+        train_examples,
+        development or held_out,
+        TINY_MADE if options.tiny else options.made,
+        say,
+    )
 
 
 def tiny_plan(seed: int) -> Any:
@@ -276,9 +286,7 @@ def tiny_plan(seed: int) -> Any:
 def data(folder: Path, limit: int | None = None) -> tuple[list[Example], list[Example]]:
     """The training examples and, where they lie beside them, those of the development split. Raises TrainingError."""
     paths = [
-        place
-        for place in (folder / TRAIN, folder / "wtq" / TRAIN, folder / "data" / TRAIN)
-        if place.is_file()
+        path for path in (folder / TRAIN, folder / "wtq" / TRAIN, folder / "data" / TRAIN) if path.is_file()
     ]
     if not paths:
         raise TrainingError(f"{folder} has no {TRAIN}: give the folder of WikiTableQuestions with --data")
@@ -293,17 +301,17 @@ def _examples(file: Path, limit: int | None) -> list[Example]:
     every: Iterator[Example] = READERS["wtq"](file)
     if limit is None:
         return list(every)
-    small = (one for one in every if one.table.shape[0] * one.table.shape[1] <= TINY_CELLS)
+    small = (example for example in every if example.table.shape[0] * example.table.shape[1] <= TINY_CELLS)
     return list(islice(small, limit))
 
 
 def split(examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
     """(to train on, held out): by the table's digest, so that no table is in both and the order does not matter."""
-    kept: list[Example] = []
-    held: list[Example] = []
+    train_examples: list[Example] = []
+    held_out: list[Example] = []
     for example in examples:
-        (held if int(example.table.digest()[:8], 16) % HELD_OUT == 0 else kept).append(example)
-    return kept, held
+        (held_out if int(example.table.digest()[:8], 16) % HELD_OUT == 0 else train_examples).append(example)
+    return train_examples, held_out
 
 
 def plan_of(options: Namespace, device: str) -> Any:

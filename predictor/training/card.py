@@ -78,7 +78,7 @@ def write_card(
     *,
     questions: int,
     tables: int,
-    made: int,
+    synthetic_count: int,
     parameters: float,
     seen: int,
     origin: Mapping[str, Any] | None = None,
@@ -89,7 +89,7 @@ def write_card(
     measured       as measured.json holds it: reports on "held out" and "development", "answering", and "calibration":
                    fitted, from the start, or none
     command        the training command, as somebody would type it
-    questions, tables, made   what was learnt from; parameters in millions
+    questions, tables, synthetic_count   what was learnt from; parameters in millions
     seen           questions that the training saw, repetitions included
     origin         what is recorded of the weights that it continued from (`adaptation.Start.origin`), None for a new model
     """
@@ -97,7 +97,7 @@ def write_card(
     on = "development" if measured.get("development") else "held out"
     card = LANGUAGE.format(
         parameters=parameters,
-        trained_on=_trained_on(questions, tables, made, seen, origin),
+        trained_on=_trained_on(questions, tables, synthetic_count, seen, origin),
         started_from=_started_from(origin, tiny),
         command=command,
         megabytes=sum(file.stat().st_size for file in folder.iterdir() if file.is_file()) / 1e6,
@@ -114,10 +114,12 @@ def write_card(
     return folder / CARD
 
 
-def _trained_on(questions: int, tables: int, made: int, seen: int, origin: Mapping[str, Any] | None) -> str:
+def _trained_on(
+    questions: int, tables: int, synthetic_count: int, seen: int, origin: Mapping[str, Any] | None
+) -> str:
     data = (
         f"WikiTableQuestions 1.0.2, random-split-1-train ({questions:,} questions on {tables:,} tables; "
-        f"one table in sixteen was held out), and {made:,} questions made from the same tables"
+        f"one table in sixteen was held out), and {synthetic_count:,} questions made from the same tables"
     )
     if origin is None:
         return data
@@ -152,13 +154,13 @@ def _quality(report: Mapping[str, Any], on: str, calibration: str = "fitted") ->
         else "The held-out sixteenth of the training tables, which the operations were balanced on"
     )
     fifths = report["by_fifth_of_score"]
-    told = (
+    summary = (
         f"{data}: of {report['questions']:,} questions **{report['published_rule']:.1%}** are right by the published "
         f"rule on the answers' texts, {report['equal']:.1%} by `tableqa.data.answers.compare`, which knows that 12,467 and "
         "12467, or 4 and 4 years, say the same."
     )
     parts = [
-        told,
+        summary,
         _table("operation that answered", report["by_operation"]),
         _table("what the gold answer is", _in_words(report["by_answer"])),
     ]
@@ -182,20 +184,20 @@ def rewrite_quality(folder: Path, report: Mapping[str, Any]) -> Path:
     good, fast, fails = "## How good it is\n\n", "\n\n## How fast it is", "## Where it fails\n\n"
     head, rest = card.split(good)
     speed, failing = rest.partition(fast)[2].split(fails)
-    kept = [line for line in failing.splitlines() if not line.startswith("* Where the answer is ")]
-    failures = "\n".join([_failures(report), *kept])
+    other_lines = [line for line in failing.splitlines() if not line.startswith("* Where the answer is ")]
+    failures = "\n".join([_failures(report), *other_lines])
     text = f"{head}{good}{_quality(report, 'development')}{fast}{speed}{fails}{failures}\n"
     (folder / CARD).write_text(text)
     return folder / CARD
 
 
 def _in_words(kinds: Mapping[str, Any]) -> dict[str, Any]:
-    return {LONGER.get(name, name): one for name, one in kinds.items()}
+    return {LONGER.get(name, name): row for name, row in kinds.items()}
 
 
 def _table(what: str, shares: Mapping[str, Mapping[str, float]]) -> str:
     lines = [f"| {what} | questions | right |", "|---|--:|--:|"]
-    lines += [f"| {name} | {one['questions']:,} | {one['right']:.0%} |" for name, one in shares.items()]
+    lines += [f"| {name} | {row['questions']:,} | {row['right']:.0%} |" for name, row in shares.items()]
     return "\n".join(lines)
 
 
@@ -203,11 +205,11 @@ def _failures(report: Mapping[str, Any]) -> str:
     """The kinds of answer that it gets less often right than it does overall, the worst first."""
     weak = [
         (
-            one["right"],
-            f"* Where the answer is {name}: {one['right']:.0%} of {one['questions']:,} are right.",
+            row["right"],
+            f"* Where the answer is {name}: {row['right']:.0%} of {row['questions']:,} are right.",
         )
-        for name, one in _in_words(report["by_answer"]).items()
-        if one["right"] < report["published_rule"]
+        for name, row in _in_words(report["by_answer"]).items()
+        if row["right"] < report["published_rule"]
     ]
     return "\n".join(line for _, line in sorted(weak)) or "* No kind of answer is worse than the others."
 
@@ -265,5 +267,5 @@ def parameters_of(folder: Path) -> float:
     import onnx
 
     graph = onnx.load(str(folder / "model.onnx"), load_external_data=False).graph
-    kept = [one for one in graph.initializer if not one.name.endswith(".scale")]
-    return float(sum(int(np.prod(one.dims)) for one in kept if one.dims) / 1e6)
+    tensors = [tensor for tensor in graph.initializer if not tensor.name.endswith(".scale")]
+    return float(sum(int(np.prod(tensor.dims)) for tensor in tensors if tensor.dims) / 1e6)

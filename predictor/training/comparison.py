@@ -50,9 +50,9 @@ def ratio(
         return Estimate(None, None, None)
     value = float(sum(hits)) / total
     numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
-    places = np.array([numbers[one] for one in clusters])
-    upper = np.bincount(places, np.asarray(hits, float), len(numbers))
-    lower = np.bincount(places, np.asarray(sizes, float), len(numbers))
+    cluster_indices = np.array([numbers[key] for key in clusters])
+    upper = np.bincount(cluster_indices, np.asarray(hits, float), len(numbers))
+    lower = np.bincount(cluster_indices, np.asarray(sizes, float), len(numbers))
     used = lower > 0
     if np.allclose(upper[used] / lower[used], value):
         least = 0.0 if share else -1.0
@@ -110,22 +110,22 @@ def compare_arms(
     before = {
         name: [arm.original_right(observations, seed) for seed in range(seeds)] for name, arm in arms.items()
     }
-    originals = {one.original for one in observations}
+    originals = {entry.original for entry in observations}
     common = [
-        {one for one in originals if all(before[name][seed].get(one, False) for name in trained)}
+        {entry for entry in originals if all(before[name][seed].get(entry, False) for name in trained)}
         for seed in range(seeds)
     ]
     figures: dict[str, dict[str, dict[str, Any]]] = {}
     for name, arm in arms.items():
         figures[name] = {}
-        for row, places in rows.items():
+        for row, indices in rows.items():
             figures[name][row] = _row(
                 observations,
                 arm,
                 None if name == baseline else arms.get(baseline or ""),
                 before[name],
                 common,
-                places,
+                indices,
             )
     return figures
 
@@ -136,40 +136,40 @@ def _row(
     baseline: Arm | None,
     before: Sequence[Mapping[Any, bool]],
     common: Sequence[set[Any]],
-    places: Sequence[int],
+    indices: Sequence[int],
 ) -> dict[str, Any]:
-    clusters = [observations[place].original for place in places]
-    means = [_mean(arm, place) for place in places]
-    ones = [1.0] * len(places)
+    clusters = [observations[index].original for index in indices]
+    means = [_mean(arm, index) for index in indices]
+    ones = [1.0] * len(indices)
     figures: dict[str, Any] = {
-        "examples": len(places),
-        "right": [sum(seed[place] for place in places) for seed in arm.right],
+        "examples": len(indices),
+        "right": [sum(seed[index] for index in indices) for seed in arm.right],
         **ratio(clusters, means, ones).to_dict("accuracy"),
-        "unread": sum(arm.unread[place] for place in places),
+        "unread": sum(arm.unread[index] for index in indices),
     }
     seeds = len(before)
     own = [
-        [float(before[seed].get(observations[place].original, False)) for place in places]
+        [float(before[seed].get(observations[index].original, False)) for index in indices]
         for seed in range(seeds)
     ]
     shared = [
-        [float(observations[place].original in common[seed]) for place in places] for seed in range(seeds)
+        [float(observations[index].original in common[seed]) for index in indices] for seed in range(seeds)
     ]
-    is_perturbed = any(observations[place].kind for place in places)
-    for label, wanted in (("r_acc", own), ("common_r_acc", shared)):
-        sizes = [sum(column) if is_perturbed else 0.0 for column in zip(*wanted, strict=True)]
+    is_perturbed = any(observations[index].kind for index in indices)
+    for label, indicators in (("r_acc", own), ("common_r_acc", shared)):
+        sizes = [sum(column) if is_perturbed else 0.0 for column in zip(*indicators, strict=True)]
         hits = [
-            sum(size * arm.right[seed % len(arm.right)][place] for seed, size in enumerate(column))
-            for place, column in zip(places, zip(*wanted, strict=True), strict=True)
+            sum(size * arm.right[seed % len(arm.right)][index] for seed, size in enumerate(column))
+            for index, column in zip(indices, zip(*indicators, strict=True), strict=True)
         ]
         figures["right_before" if label == "r_acc" else "common"] = round(sum(sizes))
         figures |= ratio(clusters, hits, sizes).to_dict(label)
     difference = Estimate(None, None, None)
     if baseline is not None:
-        gains = [mean - _mean(baseline, place) for mean, place in zip(means, places, strict=True)]
+        gains = [mean - _mean(baseline, index) for mean, index in zip(means, indices, strict=True)]
         difference = ratio(clusters, gains, ones, share=False)
     return figures | difference.to_dict("difference")
 
 
-def _mean(arm: Arm, place: int) -> float:
-    return sum(seed[place] for seed in arm.right) / len(arm.right)
+def _mean(arm: Arm, index: int) -> float:
+    return sum(seed[index] for seed in arm.right) / len(arm.right)

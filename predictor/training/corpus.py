@@ -90,10 +90,10 @@ class _Part:
                 size = base * (len(array) // base.sum() if base.sum() else 0)
             self.starts[name] = np.concatenate([[0], np.cumsum(size)])
 
-    def item(self, place: int) -> Item:
-        tokens, question, rows, columns = (int(size) for size in self.shapes[place])
+    def item(self, index: int) -> Item:
+        tokens, question, rows, columns = (int(size) for size in self.shapes[index])
         cut = {
-            name: np.asarray(array[self.starts[name][place] : self.starts[name][place + 1]])
+            name: np.asarray(array[self.starts[name][index] : self.starts[name][index + 1]])
             for name, array in self.arrays.items()
         }
         inputs = Input(
@@ -106,7 +106,7 @@ class _Part:
             links=cut["links"].reshape(rows, columns),
             rows=cut["rows"],
         )
-        return Item(self.ids[place], inputs, self.goals[place])
+        return Item(self.ids[index], inputs, self.goals[index])
 
 
 class Corpus(Sequence[Item]):
@@ -114,15 +114,15 @@ class Corpus(Sequence[Item]):
 
     def __init__(self, folder: Path) -> None:
         self.parts = [_Part(part) for part in sorted(folder.glob("part-*"))]
-        self.where = [(part, place) for part in self.parts for place in range(len(part.ids))]
-        self.sizes = np.array([part.shapes[place][2] * part.shapes[place][3] for part, place in self.where])
-        self.empty = np.array([part.goals[place].empty for part, place in self.where], bool)
+        self.where = [(part, index) for part in self.parts for index in range(len(part.ids))]
+        self.sizes = np.array([part.shapes[index][2] * part.shapes[index][3] for part, index in self.where])
+        self.empty = np.array([part.goals[index].empty for part, index in self.where], bool)
 
     def __len__(self) -> int:
         return len(self.where)
 
-    def __getitem__(self, place: Any) -> Any:
-        part, inner = self.where[place]
+    def __getitem__(self, index: Any) -> Any:
+        part, inner = self.where[index]
         return part.item(inner)
 
 
@@ -161,11 +161,11 @@ def answered(examples: Iterable[Example], tokenizer: Any) -> Iterator[Item]:
 def synthetic(tables: Sequence[Table], count: int, seed: int, tokenizer: Any) -> Iterator[Item]:
     """`count` questions made from tables, with the derivation by which they were made."""
     readings = Tables(tokenizer)
-    for place, (table, one) in enumerate(made_of(tables, readings.reading, count, seed)):
-        inputs = ask(one.question, table, tokenizer)
-        goal = one.supervision(inputs.rows, table.columns)
+    for index, (table, example) in enumerate(made_of(tables, readings.reading, count, seed)):
+        inputs = ask(example.question, table, tokenizer)
+        goal = example.supervision(inputs.rows, table.columns)
         if goal is not None:
-            yield Item(f"made-{seed}-{place}", inputs, goal)
+            yield Item(f"made-{seed}-{index}", inputs, goal)
 
 
 def make(
@@ -173,14 +173,14 @@ def make(
     tokenizer_folder: Path,
     examples: Sequence[Example],
     tables: Sequence[Table],
-    made: int,
+    synthetic_count: int,
     seed: int,
     workers: int,
 ) -> None:
     """Make the corpora `folder`/answered and `folder`/made, or keep them where they are whole and of the same contents."""
     tokenizer = sha256((tokenizer_folder / "tokenizer.json").read_bytes()).hexdigest()
     key = [[digest(example.to_dict()) for example in examples], [table.digest() for table in tables]]
-    contents = digest([*key, made, seed, tokenizer, _code()])
+    contents = digest([*key, synthetic_count, seed, tokenizer, _code()])
     done = folder / "done.json"
     if done.exists() and json.loads(done.read_text()) == contents:
         return
@@ -191,7 +191,7 @@ def make(
     parts = max(workers, 1)
     for part in range(parts):
         jobs.append((folder / "answered" / f"part-{part:02}", tokenizer_folder, examples[part::parts], 0, 0))
-        share = made // parts + (part < made % parts)
+        share = synthetic_count // parts + (part < synthetic_count % parts)
         jobs.append(
             (folder / "made" / f"part-{part:02}", tokenizer_folder, tables, share, seed * 1000 + part)
         )
@@ -214,11 +214,11 @@ def _code() -> str:
 
 
 def _job(job: tuple[Path, Path, Sequence[Any], int, int]) -> int:
-    folder, tokenizer_folder, given, made, seed = job
+    folder, tokenizer_folder, sources, synthetic_count, seed = job
     tokenizer = tokenizer_of(tokenizer_folder)
     if folder.parent.name == "answered":
-        return write_part(folder, answered(given, tokenizer))
-    return write_part(folder, synthetic(given, made, seed, tokenizer))
+        return write_part(folder, answered(sources, tokenizer))
+    return write_part(folder, synthetic(sources, synthetic_count, seed, tokenizer))
 
 
 __all__ = ["Corpus", "Item", "Made", "answered", "make", "synthetic", "tokenizer_of", "write_part"]

@@ -45,36 +45,38 @@ def right(answers: Sequence[str], gold: Sequence[str]) -> tuple[bool, bool]:
     return result.equal and result.difference in (None, "order"), result.equal
 
 
-def all_candidates(asked: Sequence[Asked], run: Run, batch: int = 32) -> list[list[Candidate]]:
+def all_candidates(questions: Sequence[Asked], run: Run, batch: int = 32) -> list[list[Candidate]]:
     """The candidates of every question; questions of one size go through the network together."""
-    order = sorted(range(len(asked)), key=lambda place: asked[place].given.links.size)
-    out: list[list[Candidate]] = [[] for _ in asked]
+    order = sorted(range(len(questions)), key=lambda index: questions[index].given.links.size)
+    out: list[list[Candidate]] = [[] for _ in questions]
     for start in range(0, len(order), batch):
-        places = order[start : start + batch]
-        outputs = run(collate([asked[place].given for place in places]))
-        for row, place in enumerate(places):
-            one = {name: array[row] for name, array in outputs.items()}
-            out[place] = candidates(
-                one, asked[place].given, asked[place].table, asked[place].example.question
+        indices = order[start : start + batch]
+        outputs = run(collate([questions[index].given for index in indices]))
+        for row, index in enumerate(indices):
+            output = {name: array[row] for name, array in outputs.items()}
+            out[index] = candidates(
+                output, questions[index].given, questions[index].table, questions[index].example.question
             )
     return out
 
 
-def verdicts(asked: Sequence[Asked], found: Sequence[Sequence[Candidate]], balance: Balance) -> list[Verdict]:
+def verdicts(
+    questions: Sequence[Asked], candidate_lists: Sequence[Sequence[Candidate]], balance: Balance
+) -> list[Verdict]:
     """The best answer of each question, judged."""
     out = []
-    for one, ways in zip(asked, found, strict=True):
+    for question, ways in zip(questions, candidate_lists, strict=True):
         answers = weigh(ways, balance)
         if not answers:
             out.append(Verdict(None, False, False))
             continue
-        out.append(Verdict(answers[0], *right(answers[0].answers, one.example.answers)))
+        out.append(Verdict(answers[0], *right(answers[0].answers, question.example.answers)))
     return out
 
 
 def accuracy(judged: Sequence[Verdict]) -> float:
     """The share that is right by the published rule."""
-    return sum(one.published for one in judged) / max(len(judged), 1)
+    return sum(verdict.published for verdict in judged) / max(len(judged), 1)
 
 
 LEAST_HELD_OUT = 200
@@ -102,7 +104,7 @@ def calibrated(judged: Sequence[Verdict]) -> Calibration:
 
 
 def report(
-    asked: Sequence[Asked], judged: Sequence[Verdict], calibration: Calibration | None = None
+    questions: Sequence[Asked], judged: Sequence[Verdict], calibration: Calibration | None = None
 ) -> dict[str, Any]:
     """Accuracy overall, by the operation that was used, by what kind of answer it is, and by how sure the model was.
 
@@ -110,9 +112,9 @@ def report(
     """
     by_operation: dict[str, list[bool]] = defaultdict(list)
     by_kind: dict[str, list[bool]] = defaultdict(list)
-    for one, verdict in zip(asked, judged, strict=True):
+    for entry, verdict in zip(questions, judged, strict=True):
         by_operation[verdict.answer.operation if verdict.answer else "none"].append(verdict.published)
-        by_kind[answer_kind(one)].append(verdict.published)
+        by_kind[answer_kind(entry)].append(verdict.published)
     sure = np.array([verdict.answer.score if verdict.answer else 0.0 for verdict in judged])
     good = np.array([verdict.published for verdict in judged])
     order = np.argsort(sure, kind="stable")
@@ -120,33 +122,35 @@ def report(
     errors = {}
     if calibration is not None:
         errors = {
-            "calibration_error": round(expected_error([calibration(one) for one in sure], good.tolist()), 4),
+            "calibration_error": round(
+                expected_error([calibration(entry) for entry in sure], good.tolist()), 4
+            ),
             "calibration_error_before": round(expected_error(sure.clip(0, 1).tolist(), good.tolist()), 4),
         }
     return {
         **errors,
         "questions": len(judged),
         "published_rule": round(accuracy(judged), 4),
-        "equal": round(sum(one.equal for one in judged) / max(len(judged), 1), 4),
+        "equal": round(sum(entry.equal for entry in judged) / max(len(judged), 1), 4),
         "by_operation": _shares(by_operation),
         "by_answer": _shares(by_kind),
         "by_fifth_of_score": fifths,
     }
 
 
-def _shares(found: Mapping[str, Sequence[bool]]) -> dict[str, dict[str, float]]:
+def _shares(outcomes: Mapping[str, Sequence[bool]]) -> dict[str, dict[str, float]]:
     return {
         name: {"questions": len(good), "right": round(sum(good) / len(good), 3)}
-        for name, good in sorted(found.items(), key=lambda one: -len(one[1]))
+        for name, good in sorted(outcomes.items(), key=lambda pair: -len(pair[1]))
     }
 
 
-def answer_kind(asked: Asked) -> str:
+def answer_kind(question: Asked) -> str:
     """What kind of answer the gold is: a cell, a list, yes or no, a number that no cell holds, or something else."""
-    answers = asked.example.answers
+    answers = question.example.answers
     if len(answers) > 1:
         return "list"
-    goal = supervise(asked.example, asked.table, asked.given.rows)
+    goal = supervise(question.example, question.table, question.given.rows)
     if any(operation == "select" for operation, _ in goal.cells):
         return "cell"
     if goal.flags or goal.headers:
@@ -160,34 +164,36 @@ _WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.1)
 _BIASES = (0.0, -0.5, 0.5, -1.0, 1.0, -2.0)
 
 
-def balanced(asked: Sequence[Asked], found: Sequence[Sequence[Candidate]]) -> Balance:
+def balanced(questions: Sequence[Asked], candidate_lists: Sequence[Sequence[Candidate]]) -> Balance:
     """The balance of operations that answers most of these held-out questions; one operation at a time, twice round.
 
     What makes no difference stays as it is, so few questions cannot pull it far.
     """
     gold = [
-        [right(way.answers, one.example.answers)[0] for way in ways]
-        for one, ways in zip(asked, found, strict=True)
+        [right(way.answers, question.example.answers)[0] for way in ways]
+        for question, ways in zip(questions, candidate_lists, strict=True)
     ]
     weights: dict[str, float] = {}
     biases: dict[str, float] = {}
-    best = _score(found, gold, Balance(weights, biases))
-    least = max(1.0, 0.001 * len(asked))
-    used = {way.operation for ways in found for way in ways}
+    best = _score(candidate_lists, gold, Balance(weights, biases))
+    least = max(1.0, 0.001 * len(questions))
+    used = {way.operation for ways in candidate_lists for way in ways}
     for _, name in itertools.product(range(2), [name for name in OPERATIONS if name in used]):
-        kept = (weights.get(name, 1.0), biases.get(name, 0.0))
+        best_settings = (weights.get(name, 1.0), biases.get(name, 0.0))
         for weight, bias in itertools.product(_WEIGHTS, _BIASES):
             tried = Balance(weights | {name: weight}, biases | {name: bias})
-            score = _score(found, gold, tried)
+            score = _score(candidate_lists, gold, tried)
             if score > best + least:
-                best, kept = score, (weight, bias)
-        weights[name], biases[name] = kept
+                best, best_settings = score, (weight, bias)
+        weights[name], biases[name] = best_settings
     return Balance(weights, biases)
 
 
-def _score(found: Sequence[Sequence[Candidate]], gold: Sequence[Sequence[bool]], balance: Balance) -> float:
+def _score(
+    candidate_lists: Sequence[Sequence[Candidate]], gold: Sequence[Sequence[bool]], balance: Balance
+) -> float:
     total = 0
-    for ways, good in zip(found, gold, strict=True):
+    for ways, good in zip(candidate_lists, gold, strict=True):
         if any(good):
             best = weigh(ways, balance)[0]
             total += any(

@@ -122,30 +122,33 @@ def data_of(
     """
     seed = recipe.seed if split_seed is None else split_seed
     if validation is None:
-        train, held = split(examples, seed)
+        train, held_out = split(examples, seed)
     else:
-        tables = {one.table.digest() for one in validation}
-        train, held = [one for one in examples if one.table.digest() not in tables], list(validation)
+        tables = {example.table.digest() for example in validation}
+        train, held_out = (
+            [example for example in examples if example.table.digest() not in tables],
+            list(validation),
+        )
         if len(train) < len(examples):
             say(
                 f"{len(examples) - len(train)} training examples left out: their tables are in the validation"
             )
-    held_tables = {one.table.digest() for one in held}
+    held_tables = {example.table.digest() for example in held_out}
     fitting = _fitting(learner, train, say)
-    added = [one for one in more if perturbed(one).base not in held_tables]
+    added = [example for example in more if perturbed(example).base not in held_tables]
     if validation is None:
-        added = [one for one in added if not _validates(perturbed(one).base, seed)]
+        added = [example for example in added if not _validates(perturbed(example).base, seed)]
     added = _fitting(learner, added, say)
-    if not fitting or not held:
+    if not fitting or not held_out:
         raise ModelError(
-            f"of {len(examples)} examples {len(fitting)} are for training and {len(held)} for validation: too few"
+            f"of {len(examples)} examples {len(fitting)} are for training and {len(held_out)} for validation: too few"
         )
     if more:
         say(f"training also uses {len(added)} of {len(more)} perturbed examples")
-    say(f"{len(fitting) + len(added)} training examples, {len(held)} validation examples")
+    say(f"{len(fitting) + len(added)} training examples, {len(held_out)} validation examples")
     return Data(
         (*fitting, *added),
-        tuple(held),
+        tuple(held_out),
         recipe.total_steps(len(fitting)),
         recipe.every or recipe.steps_per_pass(len(fitting)),
     )
@@ -153,10 +156,10 @@ def data_of(
 
 def _fitting(learner: Learner, examples: Sequence[Example], say: Say) -> list[Example]:
     """The examples that can be learned from; prints how many cannot, by reason."""
-    reasons = [learner.obstacle(one) for one in examples]
+    reasons = [learner.obstacle(example) for example in examples]
     for reason, count in sorted(Counter(filter(None, reasons)).items()):
         say(f"{count} of {len(examples)} training examples left out: {reason}")
-    return [one for one, reason in zip(examples, reasons, strict=True) if reason is None]
+    return [example for example, reason in zip(examples, reasons, strict=True) if reason is None]
 
 
 def finetune(
@@ -178,7 +181,7 @@ def finetune(
     torch.manual_seed(recipe.seed)
     learner = learner_of(init, device, recipe.smoothing)
     data = data_of(learner, examples, recipe, say, more=more, validation=validation, split_seed=split_seed)
-    lengths = [learner.length(one) for one in data.train]
+    lengths = [learner.length(entry) for entry in data.train]
     longest, size = data.train[lengths.index(max(lengths))], size_of(learner.network)
     activations = activation_bytes(learner, longest, recipe, device)
     if recipe.checkpointing:
@@ -194,13 +197,13 @@ def finetune(
         [
             asdict(recipe),
             data.steps,
-            [PredictRequest.about(one).key for one in (*data.train, *data.validation)],
+            [PredictRequest.about(entry).key for entry in (*data.train, *data.validation)],
         ]
     )
     training = Training(learner, recipe, data, lengths, out, run, device, say)
     training.resume()
     training.run()
-    best = max(training.curve, key=lambda one: one.rank)
+    best = max(training.curve, key=lambda entry: entry.rank)
     say(f"best: step {best.step:,}, {best.right} of {best.asked} validation answers correct, saved in {out}")
     return training.curve
 
@@ -239,8 +242,8 @@ class Training:
             self.step += 1
             if self.step - first == MEASURED_STEPS < self.data.steps - first:
                 each = (time.monotonic() - first_at) / MEASURED_STEPS
-                left = duration(each * (self.data.steps - self.step))
-                self.say(f"{each:.3g} s a step; {left} of steps left")
+                remaining = duration(each * (self.data.steps - self.step))
+                self.say(f"{each:.3g} s a step; {remaining} of steps left")
             if self.step % self.data.every == 0 or self.step == self.data.steps:
                 self._evaluate(sum(losses) / len(losses), started)
                 losses = []
@@ -248,7 +251,7 @@ class Training:
     def _is_stale(self) -> bool:
         if not self.recipe.patience or len(self.curve) <= self.recipe.patience:
             return False
-        best = max(self.curve, key=lambda one: one.rank)
+        best = max(self.curve, key=lambda evaluation: evaluation.rank)
         return len(self.curve) - 1 - self.curve.index(best) >= self.recipe.patience
 
     def _take_step(self, batches: Sequence[Sequence[Example]]) -> float:
@@ -274,7 +277,7 @@ class Training:
         number = 0
         while True:
             for batch in batches_of_pass(self.lengths, self.recipe, number):
-                yield [self.data.train[place] for place in batch]
+                yield [self.data.train[index] for index in batch]
             number += 1
 
     def _evaluate(self, train_loss: float, started: float) -> None:
@@ -283,12 +286,12 @@ class Training:
         options = Options(beams=self.recipe.beams, max_new_tokens=128)
         with autocast(self.recipe, self.device):
             answers = ask(self.learner.model, validation, options)
-        right = sum(one.right for one in answers)
+        right = sum(entry.right for entry in answers)
         loss = self._validation_loss()
         self.curve.append(
             Evaluation(self.step, train_loss, loss, right, len(validation), time.monotonic() - started)
         )
-        if self.curve[-1].rank >= max(one.rank for one in self.curve):
+        if self.curve[-1].rank >= max(entry.rank for entry in self.curve):
             self.learner.save(self.out)
         self._keep()
         self.say(
@@ -298,7 +301,7 @@ class Training:
 
     def _validation_loss(self) -> float:
         """The mean loss of the validation examples that have one; 0 without any."""
-        examples = [one for one in self.data.validation if self.learner.obstacle(one) is None]
+        examples = [example for example in self.data.validation if self.learner.obstacle(example) is None]
         total = 0.0
         with torch.inference_mode(), autocast(self.recipe, self.device):
             for first in range(0, len(examples), self.recipe.batch):
@@ -314,11 +317,11 @@ class Training:
             "network": self.learner.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "scaler": self.scaler.state_dict(),
-            "curve": [asdict(one) for one in self.curve],
+            "curve": [asdict(evaluation) for evaluation in self.curve],
         }
         torch.save(state, self.out / "run.part")
         (self.out / "run.part").replace(self.out / "run.state")
-        lines = "".join(json.dumps(asdict(one)) + "\n" for one in self.curve)
+        lines = "".join(json.dumps(asdict(evaluation)) + "\n" for evaluation in self.curve)
         (self.out / "curve.jsonl").write_text(lines)
 
     def resume(self) -> None:
@@ -331,15 +334,19 @@ class Training:
         self.learner.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.scaler.load_state_dict(state["scaler"])
-        self.curve = [Evaluation(**one) for one in state["curve"]]
+        self.curve = [Evaluation(**evaluation) for evaluation in state["curve"]]
         self.step = state["step"]
         self.say(f"continuing after step {self.step:,}")
 
 
 def optimizer_of(network: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     """AdamW; biases and layer norms do not decay."""
-    decaying = [one for one in network.parameters() if one.requires_grad and one.ndim > 1]
-    others = [one for one in network.parameters() if one.requires_grad and one.ndim <= 1]
+    decaying = [
+        parameter for parameter in network.parameters() if parameter.requires_grad and parameter.ndim > 1
+    ]
+    others = [
+        parameter for parameter in network.parameters() if parameter.requires_grad and parameter.ndim <= 1
+    ]
     groups = [
         {"params": decaying, "weight_decay": recipe.weight_decay},
         {"params": others, "weight_decay": 0.0},
@@ -356,7 +363,7 @@ def batches_of_pass(lengths: Sequence[int], recipe: Recipe, number: int) -> list
         return [order[first : first + recipe.batch] for first in range(0, len(order), recipe.batch)]
     batches: list[list[int]] = []
     for first in range(0, len(order), CHUNK * recipe.batch):
-        chunk = sorted(order[first : first + CHUNK * recipe.batch], key=lambda place: lengths[place])
+        chunk = sorted(order[first : first + CHUNK * recipe.batch], key=lambda index: lengths[index])
         batches += [chunk[start : start + recipe.batch] for start in range(0, len(chunk), recipe.batch)]
     rng.shuffle(batches)
     return batches
@@ -471,8 +478,8 @@ def augment(
     say: Say,
 ) -> dict[str, Any]:
     """`--augment`: a model for each column of the table in a folder of its own beneath --out."""
-    asked = wanted(options)
-    learnt = asked.unseen(examples)
+    request = wanted(options)
+    learnt = request.unseen(examples)
     say(f"{len(learnt)} of {len(examples)} examples share no table and no question with the test")
 
     def start(seed: int) -> Path | None:
@@ -506,12 +513,15 @@ def augment(
     ]
     columns += [
         Column(
-            one.name, len(learnt) + len(one.examples), partial(trained, one.place, one.examples), one.place
+            release.name,
+            len(learnt) + len(release.examples),
+            partial(trained, release.place, release.examples),
+            release.place,
         )
-        for one in asked.releases
+        for release in request.releases
     ]
     options.out.mkdir(parents=True, exist_ok=True)
-    about = asked.about(
+    about = request.about(
         architecture=options.architecture, plan=asdict(recipe), start=f"the weights in {options.init}"
     )
-    return compare_columns(columns, asked.test, options.out, about, device, say, seeds, recipe.beams)
+    return compare_columns(columns, request.test, options.out, about, device, say, seeds, recipe.beams)

@@ -80,11 +80,11 @@ def learner_of(init: Path, device: str, smoothing: float = 0.0) -> Learner:
 
 def is_cut_away(example: Example, rows_seen: int) -> bool:
     """Whether an answer is a cell of the rows that the model does not see, and of no row that it sees."""
-    wanted = {fold(answer).lower() for answer in example.answers}
+    answer_texts = {fold(answer).lower() for answer in example.answers}
     rows = example.table.rows
     seen = {fold(cell).lower() for row in (example.table.header, *rows[:rows_seen]) for cell in row}
     unseen = {fold(cell).lower() for row in rows[rows_seen:] for cell in row}
-    return bool(wanted & (unseen - seen))
+    return bool(answer_texts & (unseen - seen))
 
 
 class WritingLearner:
@@ -116,7 +116,7 @@ class WritingLearner:
         from predictor.architectures.tapex import PAD, target_ids
 
         ids = padded(list(map(self._input, examples)), PAD).long()
-        targets = [torch.tensor(target_ids(self.model.tokenizer, one.answers)) for one in examples]
+        targets = [torch.tensor(target_ids(self.model.tokenizer, example.answers)) for example in examples]
         labels = padded(targets, -100)
         device = self.model.device
         labels = labels.to(device)
@@ -200,7 +200,7 @@ class TapasLearner:
         key = PredictRequest.about(example).key
         if key not in self._inputs:
             encoded = self._encoded(example)
-            wanted = answer_cells(example)
+            gold_cells = answer_cells(example)
             numbers = numeric_cells(example.table, encoded.rows_seen)
             cells = [
                 (kind[ROW] - 1, kind[COLUMN] - 1)
@@ -212,7 +212,7 @@ class TapasLearner:
             self._inputs[key] = (
                 torch.tensor(encoded.ids, dtype=torch.int32),
                 torch.tensor(encoded.types, dtype=torch.int16),
-                torch.tensor([float(cell in wanted) for cell in cells]),
+                torch.tensor([float(cell in gold_cells) for cell in cells]),
                 torch.tensor([NAN if cell is None else numbers.get(cell, NAN) for cell in cells]),
                 torch.tensor([1.0 if cell is None else float(sizes[cell]) for cell in cells]),
             )
@@ -224,9 +224,9 @@ class TapasLearner:
         from predictor.training.tapas_loss import Targets
 
         ids, types, labels, values, scales = zip(*map(self._prepared, examples), strict=True)
-        numbers = [answer_number(one) for one in examples]
+        numbers = [answer_number(entry) for entry in examples]
         device, pad = self.network.device, self.network.config.pad_token_id or 0
-        mask = padded([torch.ones_like(one) for one in ids], 0)
+        mask = padded([torch.ones_like(entry) for entry in ids], 0)
         scores = scores_of(
             self.network,
             padded(ids, pad).long().to(device),
@@ -235,7 +235,7 @@ class TapasLearner:
         )
         targets = Targets(
             labels=padded(labels, 0.0).to(device),
-            answers=torch.tensor([NAN if one is None else one for one in numbers], device=device),
+            answers=torch.tensor([NAN if entry is None else entry for entry in numbers], device=device),
             values=padded(values, NAN).to(device),
             scales=padded(scales, 1.0).to(device),
         )
@@ -294,13 +294,13 @@ class TabertLearner:
         from predictor.architectures import never
         from predictor.architectures.tabert import OPERATIONS
 
-        width = [len(one.table.header) for one in examples]
+        width = [len(example.table.header) for example in examples]
         scores = self.network(list(map(self._read, examples)), width, self.model.budget, never)
         order = [OPERATIONS.index(name) for name in CHOOSING]
         return torch.stack(
             [
-                weak_loss(one, cells.float(), operations.float()[order])
-                for one, (cells, operations) in zip(examples, scores, strict=True)
+                weak_loss(example, cells.float(), operations.float()[order])
+                for example, (cells, operations) in zip(examples, scores, strict=True)
             ]
         ).mean()
 
@@ -319,14 +319,18 @@ class TabertLearner:
 
 def answer_cells(example: Example) -> frozenset[tuple[int, int]]:
     """The cells that say the answers: of every column that says all of them. Rows and columns count from 0."""
-    wanted = {fold(answer).lower() for answer in example.answers}
+    answer_texts = {fold(answer).lower() for answer in example.answers}
     columns: dict[int, dict[tuple[int, int], str]] = {}
     for i, row in enumerate(example.table.rows):
         for j, cell in enumerate(row):
-            if (text := fold(cell).lower()) in wanted:
+            if (text := fold(cell).lower()) in answer_texts:
                 columns.setdefault(j, {})[i, j] = text
     return frozenset(
-        cell for cells in columns.values() if set(cells.values()) == wanted for cell in cells if wanted
+        cell
+        for cells in columns.values()
+        if set(cells.values()) == answer_texts
+        for cell in cells
+        if answer_texts
     )
 
 

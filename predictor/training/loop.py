@@ -109,11 +109,11 @@ def batch_of(items: Sequence[Item]) -> Batch:
 class Drawing:
     """Which questions come next: a function of the state and the seed."""
 
-    def __init__(self, answered: Corpus, made: Corpus, plan: Plan) -> None:
-        self.answered, self.made, self.plan = answered, made, plan
+    def __init__(self, answered: Corpus, synthetic: Corpus, plan: Plan) -> None:
+        self.answered, self.made, self.plan = answered, synthetic, plan
         self.usable = {
             name: np.flatnonzero(~corpus.empty & (corpus.sizes > 0) & (corpus.sizes <= plan.largest))
-            for name, corpus in (("answered", answered), ("made", made))
+            for name, corpus in (("answered", answered), ("made", synthetic))
         }
 
     def _next(self, kind: str, start: int, count: int) -> list[int]:
@@ -134,20 +134,18 @@ class Drawing:
         if not len(self.usable["answered"]):
             synthetic = size
         rng = np.random.default_rng([self.plan.seed, state.chunks, 7])
-        places = [("made", place) for place in self._next("made", state.made, synthetic)]
-        places += [("answered", place) for place in self._next("answered", state.answered, size - synthetic)]
+        pairs = [("made", index) for index in self._next("made", state.made, synthetic)]
+        pairs += [("answered", index) for index in self._next("answered", state.answered, size - synthetic)]
         sizes = {"made": self.made.sizes, "answered": self.answered.sizes}
-        rng.shuffle(places)
-        places.sort(key=lambda one: int(sizes[one[0]][int(one[1])]))
-        places = [(str(kind), int(place)) for kind, place in places]
-        batches = [
-            places[start : start + self.plan.batch] for start in range(0, len(places), self.plan.batch)
-        ]
+        rng.shuffle(pairs)
+        pairs.sort(key=lambda pair: int(sizes[pair[0]][int(pair[1])]))
+        pairs = [(str(kind), int(index)) for kind, index in pairs]
+        batches = [pairs[start : start + self.plan.batch] for start in range(0, len(pairs), self.plan.batch)]
         rng.shuffle(batches)
         return batches, size - synthetic, synthetic
 
     def items(self, batch: Sequence[tuple[str, int]]) -> list[Item]:
-        return [(self.made if kind == "made" else self.answered)[place] for kind, place in batch]
+        return [(self.made if kind == "made" else self.answered)[index] for kind, index in batch]
 
 
 class _Loading(torch.utils.data.Dataset[list[Batch]]):
@@ -173,10 +171,10 @@ class _Schedule(torch.utils.data.Sampler[Sequence[tuple[str, int]]]):
     def __iter__(self) -> Iterator[Sequence[tuple[str, int]]]:
         state = replace(self.state)
         while state.seen < self.drawing.plan.questions:
-            batches, answered, made = self.drawing.chunk(state)
+            batches, answered, synthetic = self.drawing.chunk(state)
             yield from batches
-            state.chunks, state.seen = state.chunks + 1, state.seen + answered + made
-            state.answered, state.made = state.answered + answered, state.made + made
+            state.chunks, state.seen = state.chunks + 1, state.seen + answered + synthetic
+            state.answered, state.made = state.answered + answered, state.made + synthetic
 
 
 def runner(network: Network, device: str) -> Any:
@@ -203,23 +201,30 @@ class Training:
         self.state = State()
         network.encoder.words.weight.requires_grad_(plan.embeddings)
         encoder = [
-            one
-            for name, one in network.named_parameters()
-            if name.startswith("encoder.") and one.requires_grad
+            parameter
+            for name, parameter in network.named_parameters()
+            if name.startswith("encoder.") and parameter.requires_grad
         ]
-        fresh = [one for name, one in network.named_parameters() if "encoder.features" in name]
-        known = {id(one) for one in fresh}
-        table = [one for name, one in network.named_parameters() if not name.startswith("encoder.")]
+        fresh = [parameter for name, parameter in network.named_parameters() if "encoder.features" in name]
+        fresh_ids = {id(parameter) for parameter in fresh}
+        table = [
+            parameter for name, parameter in network.named_parameters() if not name.startswith("encoder.")
+        ]
         self.optimiser = torch.optim.AdamW(
             [
-                {"params": [one for one in encoder if id(one) not in known], "peak": plan.encoder_rate},
+                {
+                    "params": [parameter for parameter in encoder if id(parameter) not in fresh_ids],
+                    "peak": plan.encoder_rate,
+                },
                 {"params": [*table, *fresh], "peak": plan.rate},
             ],
             lr=plan.rate,
             weight_decay=plan.decay,
             fused=device.startswith("cuda"),
         )
-        self.average = [one.detach().clone() for one in network.parameters()] if plan.average else []
+        self.average = (
+            [parameter.detach().clone() for parameter in network.parameters()] if plan.average else []
+        )
         folder.mkdir(parents=True, exist_ok=True)
 
     def result(self) -> Network:
@@ -274,14 +279,14 @@ class Training:
     def run(
         self,
         answered: Corpus,
-        made: Corpus,
+        synthetic: Corpus,
         check: Sequence[Asked] = (),
         every: float = 600.0,
         say: Any = print,
         until: float | None = None,
     ) -> None:
         """Train to the end of the plan, or until the clock `until` (time.time()); a checkpoint every so many seconds."""
-        drawing = Drawing(answered, made, self.plan)
+        drawing = Drawing(answered, synthetic, self.plan)
         started, before, last = time.time(), self.state.seconds, time.time()
         loaded = self._load(drawing)
         while self.state.seen < self.plan.questions:
@@ -337,16 +342,16 @@ class Training:
         if self.average:
             # Short at first, so that the random weights of the start are soon forgotten.
             keep = min(self.plan.average, self.state.steps / (self.state.steps + 10))
-            weights = [one.detach() for one in self.network.parameters()]
+            weights = [parameter.detach() for parameter in self.network.parameters()]
             torch._foreach_lerp_(self.average, weights, 1 - keep)
         self.state.seen += count
         self.state.steps += 1
         return total / count
 
-    def check(self, asked: Sequence[Asked], balance: Balance | None = None) -> float:
+    def check(self, questions: Sequence[Asked], balance: Balance | None = None) -> float:
         """The accuracy on these questions as the network stands."""
-        candidates = all_candidates(asked, runner(self.result(), self.device))
-        return accuracy(verdicts(asked, candidates, balance or Balance()))
+        candidates = all_candidates(questions, runner(self.result(), self.device))
+        return accuracy(verdicts(questions, candidates, balance or Balance()))
 
     def _note(self, say: Any, **what: float) -> None:
         state = self.state
@@ -360,5 +365,8 @@ class Training:
         with (self.folder / "curve.jsonl").open("a") as curve:
             curve.write(json.dumps(line) + "\n")
         rate = state.seen / max(state.seconds, 1e-9)
-        told = ", ".join(f"{name} {value:.4f}" for name, value in what.items())
-        say(f"{state.seen:,} of {self.plan.questions:,} questions, {told}, {rate:.0f} a second", flush=True)
+        measurements = ", ".join(f"{name} {value:.4f}" for name, value in what.items())
+        say(
+            f"{state.seen:,} of {self.plan.questions:,} questions, {measurements}, {rate:.0f} a second",
+            flush=True,
+        )

@@ -55,7 +55,7 @@ class Targets:
         return Targets(**moved)
 
 
-def targets(given: Sequence[Supervision], widths: Sequence[int], height: int, width: int) -> Targets:
+def targets(supervisions: Sequence[Supervision], widths: Sequence[int], height: int, width: int) -> Targets:
     """The tensors of a batch padded to `height` rows and `width` columns; `widths` are the columns of each question."""
     cells: list[tuple[int, int, int, float]] = []
     masks: list[tuple[int, int, int, int, float]] = []
@@ -64,27 +64,29 @@ def targets(given: Sequence[Supervision], widths: Sequence[int], height: int, wi
     pairs: list[tuple[int, int, int, float]] = []
     flags: list[tuple[int, int, float]] = []
     headers: list[tuple[int, int, float]] = []
-    for place, (one, own) in enumerate(zip(given, widths, strict=True)):
+    for index, (supervision, own) in enumerate(zip(supervisions, widths, strict=True)):
 
         def padded(flat: int, own: int = own) -> int:
             return flat // own * width + flat % own
 
-        cells += [(place, OP[name], padded(flat), weight) for (name, flat), weight in one.cells.items()]
-        for (name, column, chosen), weight in one.masks.items():
-            masks.append((place, OP[name], max(column, 0), COLUMN_OF.get(name, -1), weight))
+        cells += [
+            (index, OP[name], padded(flat), weight) for (name, flat), weight in supervision.cells.items()
+        ]
+        for (name, column, chosen), weight in supervision.masks.items():
+            masks.append((index, OP[name], max(column, 0), COLUMN_OF.get(name, -1), weight))
             rows.append(chosen)
-        if one.count >= 0:
-            counts.append((place, one.count, one.count_weight))
-        for (first, second), weight in one.pairs.items():
+        if supervision.count >= 0:
+            counts.append((index, supervision.count, supervision.count_weight))
+        for (first, second), weight in supervision.pairs.items():
             pairs += [
-                (place, padded(first), padded(second), weight),
-                (place, padded(second), padded(first), weight),
+                (index, padded(first), padded(second), weight),
+                (index, padded(second), padded(first), weight),
             ]
-        flags += [(place, OP[name], weight) for name, weight in one.flags.items()]
-        headers += [(place, column, weight) for column, weight in one.headers.items()]
+        flags += [(index, OP[name], weight) for name, weight in supervision.flags.items()]
+        headers += [(index, column, weight) for column, weight in supervision.headers.items()]
     chosen_rows = np.zeros((len(rows), height), np.float32)
-    for place, chosen in enumerate(rows):
-        chosen_rows[place, list(chosen)] = 1
+    for index, chosen in enumerate(rows):
+        chosen_rows[index, list(chosen)] = 1
     return Targets(
         **_named("cell", ("of", "operation", "place"), cells),
         **_named("mask", ("of", "operation", "column", "score"), masks),
@@ -96,29 +98,29 @@ def targets(given: Sequence[Supervision], widths: Sequence[int], height: int, wi
     )
 
 
-def _named(kind: str, names: Sequence[str], found: Sequence[tuple[float, ...]]) -> dict[str, Tensor]:
+def _named(kind: str, names: Sequence[str], entries: Sequence[tuple[float, ...]]) -> dict[str, Tensor]:
     """The columns of what was found by name; the last one is the weight, of which the logarithm is taken."""
-    table = np.array(found, np.float64).reshape(len(found), len(names) + 1)
+    table = np.array(entries, np.float64).reshape(len(entries), len(names) + 1)
     out = {
-        f"{kind}_{name}": torch.from_numpy(table[:, place].astype(np.int64))
-        for place, name in enumerate(names)
+        f"{kind}_{name}": torch.from_numpy(table[:, index].astype(np.int64))
+        for index, name in enumerate(names)
     }
     out[f"{kind}_weight"] = torch.from_numpy(np.log(np.maximum(table[:, -1], 1e-9)).astype(np.float32))
     return out
 
 
-def log_counts(rows: Tensor, there: Tensor) -> Tensor:
+def log_counts(rows: Tensor, present: Tensor) -> Tensor:
     """(B, R + 1): log-probability that k of the independent rows are chosen, from their scores (B, R).
 
-    Rows that are not `there` (B, R) are never chosen. Exact, one step for each row, in logarithms.
+    Rows that are not `present` (B, R) are never chosen. Exact, one step for each row, in logarithms.
     """
-    yes = functional.logsigmoid(rows).masked_fill(there < 0.5, -80.0)
-    no = functional.logsigmoid(-rows).masked_fill(there < 0.5, 0.0)
+    yes = functional.logsigmoid(rows).masked_fill(present < 0.5, -80.0)
+    no = functional.logsigmoid(-rows).masked_fill(present < 0.5, 0.0)
     out = torch.full((len(rows), rows.shape[1] + 1), -80.0, device=rows.device)
     out[:, 0] = 0.0
-    for place in range(rows.shape[1]):
+    for index in range(rows.shape[1]):
         shifted = functional.pad(out[:, :-1], (1, 0), value=-160.0)
-        out = torch.logaddexp(out + no[:, place : place + 1], shifted + yes[:, place : place + 1])
+        out = torch.logaddexp(out + no[:, index : index + 1], shifted + yes[:, index : index + 1])
     return out
 
 
@@ -130,18 +132,18 @@ def loss(outputs: Sequence[Tensor], goal: Targets, cells: Tensor) -> Tensor:
     operations, cell_scores, row_scores, column_scores = outputs
     batch = len(cells)
     chosen_operation = functional.log_softmax(operations, -1)
-    place = functional.log_softmax(cell_scores.reshape(batch, -1, 3), 1)
+    cell = functional.log_softmax(cell_scores.reshape(batch, -1, 3), 1)
     column = functional.log_softmax(column_scores, 1)
-    there = cells.amax(2)
-    height = there.sum(1).clamp(min=1)
+    present = cells.amax(2)
+    height = present.sum(1).clamp(min=1)
     terms = [
         goal.cell_weight
         + chosen_operation[goal.cell_of, goal.cell_operation]
-        + place[goal.cell_of, goal.cell_place, 0],
+        + cell[goal.cell_of, goal.cell_place, 0],
         goal.pair_weight
         + chosen_operation[goal.pair_of, OP["difference"]]
-        + place[goal.pair_of, goal.pair_first, 1]
-        + place[goal.pair_of, goal.pair_second, 2],
+        + cell[goal.pair_of, goal.pair_first, 1]
+        + cell[goal.pair_of, goal.pair_second, 2],
         goal.flag_weight + chosen_operation[goal.flag_of, goal.flag_operation],
         goal.header_weight
         + chosen_operation[goal.header_of, OP["header"]]
@@ -150,14 +152,16 @@ def loss(outputs: Sequence[Tensor], goal: Targets, cells: Tensor) -> Tensor:
     owners = [goal.cell_of, goal.pair_of, goal.flag_of, goal.header_of]
     if len(goal.mask_of):
         scores = row_scores[goal.mask_of]
-        each = functional.logsigmoid(torch.where(goal.mask_rows > 0.5, scores, -scores)) * there[goal.mask_of]
+        each = (
+            functional.logsigmoid(torch.where(goal.mask_rows > 0.5, scores, -scores)) * present[goal.mask_of]
+        )
         whole = each.sum(1) * (FULL_ROWS / height[goal.mask_of]).clamp(max=1)
         named = column[goal.mask_of, goal.mask_column, goal.mask_score.clamp(min=0)]
         named = torch.where(goal.mask_score >= 0, named, torch.zeros_like(named))
         terms.append(goal.mask_weight + chosen_operation[goal.mask_of, goal.mask_operation] + whole + named)
         owners.append(goal.mask_of)
     if len(goal.count_of):
-        counts = log_counts(row_scores[goal.count_of], there[goal.count_of])
+        counts = log_counts(row_scores[goal.count_of], present[goal.count_of])
         of = torch.arange(len(goal.count_of), device=counts.device)
         terms.append(
             goal.count_weight + chosen_operation[goal.count_of, OP["count"]] + counts[of, goal.count_rows]

@@ -22,7 +22,7 @@ def autocast(recipe: Recipe, device: str) -> AbstractContextManager[Any]:
 
 def stored_bytes(learner: Learner, examples: Sequence[Example], recipe: Recipe, device: str) -> int:
     """Bytes that the forward pass of a batch stores for its backward pass, without the parameters themselves."""
-    parameters = {one.untyped_storage().data_ptr() for one in learner.network.parameters()}
+    parameters = {parameter.untyped_storage().data_ptr() for parameter in learner.network.parameters()}
     sizes: dict[int, int] = {}
 
     def note(tensor: torch.Tensor) -> torch.Tensor:
@@ -40,6 +40,6 @@ def stored_bytes(learner: Learner, examples: Sequence[Example], recipe: Recipe, 
 
 def activation_bytes(learner: Learner, longest: Example, recipe: Recipe, device: str) -> int:
     """The same for a batch of the recipe in which all examples are like the longest one, from one of them and two."""
-    one = stored_bytes(learner, [longest], recipe, device)
-    two = stored_bytes(learner, [longest, longest], recipe, device)
-    return max(0, 2 * one - two) + recipe.batch * (two - one)
+    bytes_of_one = stored_bytes(learner, [longest], recipe, device)
+    bytes_of_two = stored_bytes(learner, [longest, longest], recipe, device)
+    return max(0, 2 * bytes_of_one - bytes_of_two) + recipe.batch * (bytes_of_two - bytes_of_one)

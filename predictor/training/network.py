@@ -216,8 +216,8 @@ class Network(nn.Module):
         peak = x + off
         rows = torch.cat([(x * here).sum(2) / here.sum(2).clamp(min=1), peak.amax(2).clamp(min=-30)], -1)
         columns = torch.cat([(x * here).sum(1) / here.sum(1).clamp(min=1), peak.amax(1).clamp(min=-30)], -1)
-        asked = question_mask[..., None].to(x.dtype)
-        meaning = (question * asked).sum(1) / asked.sum(1)
+        token_mask = question_mask[..., None].to(x.dtype)
+        meaning = (question * token_mask).sum(1) / token_mask.sum(1)
         overall = (x * here).sum((1, 2)) / here.sum((1, 2)).clamp(min=1)
         highest = peak.amax((1, 2)).clamp(min=-30)
         operations = self.operation_head(torch.cat([meaning, overall, highest, h[:, 0]], -1))
@@ -248,12 +248,12 @@ def load_encoder(network: Network, folder: Path) -> None:
             (encoder.norm.bias, "LayerNorm.bias"),
         ):
             _put(parameter, weights[f"embeddings.{name}"])
-        for place, layer in enumerate(encoder.layers):
-            of = f"encoder.layer.{place}."
+        for index, layer in enumerate(encoder.layers):
+            of = f"encoder.layer.{index}."
             for kind in ("weight", "bias"):
                 attention: Any = layer.attention
                 _put(getattr(attention.query, kind), weights[f"{of}attention.self.query.{kind}"])
-                pair = [weights[f"{of}attention.self.{one}.{kind}"] for one in ("key", "value")]
+                pair = [weights[f"{of}attention.self.{part}.{kind}"] for part in ("key", "value")]
                 _put(getattr(attention.key_value, kind), torch.cat(pair))
                 for module, name in (
                     (attention.output, "attention.output.dense"),

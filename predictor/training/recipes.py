@@ -145,7 +145,7 @@ BYTES_PER_PARAMETER = 16
 
 def size_of(network: Any) -> Size:
     """The size of a network of `learners`."""
-    parameters = sum(one.numel() for one in network.parameters())
+    parameters = sum(parameter.numel() for parameter in network.parameters())
     config = getattr(network, "config", None)
     if config is None:  # TaBERT
         ours = network.configuration
@@ -204,8 +204,8 @@ def measured_speed(size: Size, device: str, precision: str) -> Speed:
 
     kind = getattr(torch, precision)
     rows = 2_048 if device.startswith("cuda") else 128
-    left = torch.randn(rows, size.hidden, device=device, dtype=kind)
-    right = torch.randn(size.hidden, 4 * size.hidden, device=device, dtype=kind)
+    left_matrix = torch.randn(rows, size.hidden, device=device, dtype=kind)
+    right_matrix = torch.randn(size.hidden, 4 * size.hidden, device=device, dtype=kind)
 
     def seconds(times: int) -> tuple[float, float]:
         """Passed, and on a CPU, of this thread. The others may wait for it, so theirs say less."""
@@ -213,7 +213,7 @@ def measured_speed(size: Size, device: str, precision: str) -> Speed:
             torch.cuda.synchronize()
         started, used = time.perf_counter(), time.thread_time()
         for _ in range(times):
-            torch.matmul(left, right)
+            torch.matmul(left_matrix, right_matrix)
         if device.startswith("cuda"):
             torch.cuda.synchronize()
         return max(1e-9, time.perf_counter() - started), time.thread_time() - used
@@ -269,9 +269,9 @@ def bundled_forecast(network: Any, plan: Any, device: str, *, is_tiny: bool) -> 
     """The same for the bundled model: its encoder reads question and header, its table part every cell."""
     accuracy = "none, a tiny network only tests the steps" if is_tiny else SHIPPED_ACCURACY
     shape = network.shape
-    everything = sum(one.numel() for one in network.parameters())
-    embeddings = sum(one.weight.numel() for one in (network.encoder.words, network.encoder.positions))
-    encoder = sum(one.numel() for one in network.encoder.parameters()) - embeddings
+    everything = sum(part.numel() for part in network.parameters())
+    embeddings = sum(part.weight.numel() for part in (network.encoder.words, network.encoder.positions))
+    encoder = sum(part.numel() for part in network.encoder.parameters()) - embeddings
     table = everything - encoder - embeddings
     learning = everything - (0 if plan.embeddings else embeddings)
     activations = 160 * plan.cells * shape.width * shape.table_layers

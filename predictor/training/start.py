@@ -58,18 +58,18 @@ class Start:
         return settings
 
 
-def start_of(place: Path) -> Start:
+def start_of(folder: Path) -> Start:
     """What `--from` names: `bundled`, the --out of a finished training, or the folder of a model. Raises TrainingError."""
-    if str(place) == SHIPPED:
+    if str(folder) == SHIPPED:
         return Start(WEIGHTS, partial(network_of, WEIGHTS), SHIPPED)
-    if (place / "checkpoint.pt").is_file() and (place / "model" / "bundled.json").is_file():
+    if (folder / "checkpoint.pt").is_file() and (folder / "model" / "bundled.json").is_file():
         return Start(
-            place / "model", partial(_from_checkpoint, place / "checkpoint.pt"), place.resolve().name
+            folder / "model", partial(_from_checkpoint, folder / "checkpoint.pt"), folder.resolve().name
         )
-    if (place / "model.onnx").is_file() and (place / "bundled.json").is_file():
-        return Start(place, partial(network_of, place), find(place).name)
+    if (folder / "model.onnx").is_file() and (folder / "bundled.json").is_file():
+        return Start(folder, partial(network_of, folder), find(folder).name)
     raise TrainingError(
-        f"{place} contains no weights to start from: --from is {SHIPPED}, the --out of a finished training, or the "
+        f"{folder} contains no weights to start from: --from is {SHIPPED}, the --out of a finished training, or the "
         "folder of a model"
     )
 

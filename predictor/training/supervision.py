@@ -91,29 +91,29 @@ class Supervision:
         """Read what `to_list` wrote."""
         cells, masks, (count, count_weight), pairs, flags, headers = data
         return cls(
-            cells={(name, place): weight for name, place, weight in cells},
+            cells={(name, flat): weight for name, flat, weight in cells},
             masks={(name, column, tuple(rows)): weight for name, column, rows, weight in masks},
             count=count,
             count_weight=count_weight,
-            pairs={(one, other): weight for one, other, weight in pairs},
+            pairs={(first, second): weight for first, second, weight in pairs},
             flags=dict(flags),
             headers=dict(headers),
         )
 
 
 def supervise(
-    example: Example, table: TableReading, rows: NDArray[np.int64], found: Found | None = None
+    example: Example, table: TableReading, rows: NDArray[np.int64], search_result: Found | None = None
 ) -> Supervision:
     """The derivations of an example whose table was read as `table` and of which the network sees `rows`."""
-    found = find_programs(example) if found is None else found
+    search_result = find_programs(example) if search_result is None else search_result
     maker = _Maker(example, table, rows)
     maker.base()
-    if found.programs:
-        scores = np.array(found.scores) / _SOFTNESS
+    if search_result.programs:
+        scores = np.array(search_result.scores) / _SOFTNESS
         shares = np.exp(scores - scores.max())
-        for program, share in zip(found.programs, shares / shares.sum(), strict=True):
+        for program, share in zip(search_result.programs, shares / shares.sum(), strict=True):
             maker.program(program, float(share))
-    if not found.programs:
+    if not search_result.programs:
         maker.any_pairs()
     return maker.done()
 
@@ -124,9 +124,9 @@ class _Maker:
         self.answers = [answer for answer in example.answers if answer.strip()]
         self.table = table
         self.width = table.columns
-        self.place_of = {int(row): place for place, row in enumerate(rows)}
+        self.place_of = {int(row): index for index, row in enumerate(rows)}
         self.rows = rows
-        self.columns = {name: place for place, name in enumerate(table.table.column_ids[: table.columns])}
+        self.columns = {name: index for index, name in enumerate(table.table.column_ids[: table.columns])}
         self.out = Supervision()
         self.matching = [self._matching(answer) for answer in self.answers]
 
@@ -134,12 +134,12 @@ class _Maker:
         """The places of the table whose cells say the answer; by the strict rule if any does, else by the wide one."""
         strict: set[str] = set()
         wide: set[str] = set()
-        wanted = read(answer).normal
+        expected = read(answer).normal
         cells = {cell for row in self.table.table.rows for cell in row[: self.width]}
         for cell in cells:
             if not cell.strip():
                 continue
-            if read(cell).normal == wanted:
+            if read(cell).normal == expected:
                 strict.add(cell)
             elif len(cell) < 200 and (result := compare([cell], [answer])).equal:
                 (strict if result.difference is None else wide).add(cell)
@@ -153,12 +153,12 @@ class _Maker:
 
     # Derivations ---------------------------------------------------------------------------------------------
 
-    def _flat(self, place: Place) -> int | None:
-        row = self.place_of.get(place[0])
-        return None if row is None or place[1] >= self.width else row * self.width + place[1]
+    def _flat(self, position: Place) -> int | None:
+        row = self.place_of.get(position[0])
+        return None if row is None or position[1] >= self.width else row * self.width + position[1]
 
-    def _cell(self, operation: str, place: Place, weight: float) -> None:
-        if (flat := self._flat(place)) is not None:
+    def _cell(self, operation: str, position: Place, weight: float) -> None:
+        if (flat := self._flat(position)) is not None:
             key = (operation, flat)
             self.out.cells[key] = self.out.cells.get(key, 0.0) + weight
 
@@ -170,8 +170,8 @@ class _Maker:
         if key in self.out.masks or len(self.out.masks) < MOST_MASKS:
             self.out.masks[key] = self.out.masks.get(key, 0.0) + weight
 
-    def _pair(self, one: Place, other: Place, weight: float) -> None:
-        first, second = self._flat(one), self._flat(other)
+    def _pair(self, first_position: Place, second_position: Place, weight: float) -> None:
+        first, second = self._flat(first_position), self._flat(second_position)
         if first is None or second is None or first == second:
             return
         key = (min(first, second), max(first, second))
@@ -190,8 +190,8 @@ class _Maker:
                     self._mask("list", column, set().union(*rows), BASE)
 
     def _one_answer(self, answer: str) -> None:
-        for place in self.matching[0]:
-            self._cell("select", place, BASE)
+        for position in self.matching[0]:
+            self._cell("select", position, BASE)
         number = read(answer)
         if number.normal in ("yes", "no"):
             self.out.flags[number.normal] = BASE
@@ -220,9 +220,9 @@ class _Maker:
         for column in range(self.width):
             with np.errstate(invalid="ignore"):
                 apart = np.abs(numbers[:, None, column] - numbers[None, :, column])
-            for one, other in zip(*np.nonzero(np.abs(apart - number.number) < 1e-6), strict=True):
-                if one < other:
-                    self._pair((int(one), column), (int(other), column), BASE)
+            for first_row, second_row in zip(*np.nonzero(np.abs(apart - number.number) < 1e-6), strict=True):
+                if first_row < second_row:
+                    self._pair((int(first_row), column), (int(second_row), column), BASE)
 
     # Programs ------------------------------------------------------------------------------------------------
 
@@ -269,14 +269,14 @@ class _Maker:
                 self._mask(program.function, column, rows, share)
             case Aggregate() | MostCommon():
                 column, chosen = self.columns[program.column], set(rows_of(program.rows, table))
-                places = [
+                positions = [
                     (row, where) for row, where in self.matching[0] if where == column and row in chosen
                 ]
-                self._cells_of("select", places, share)
+                self._cells_of("select", positions, share)
             case Add(terms=terms) if all(isinstance(term, Cell) for term in terms):
-                places = [self._place(term) for term in terms if isinstance(term, Cell)]
-                if len({column for _, column in places}) == 1:
-                    self._mask("sum", places[0][1], [row for row, _ in places], share)
+                positions = [self._place(term) for term in terms if isinstance(term, Cell)]
+                if len({column for _, column in positions}) == 1:
+                    self._mask("sum", positions[0][1], [row for row, _ in positions], share)
             case Subtract():
                 self._pair(self._single(program.left), self._single(program.right), share)
             case Pick():
@@ -290,16 +290,16 @@ class _Maker:
                         self.out.headers[self.columns[cell.column]] += share
                 labels = [self._label(choice) for choice in program.choices]
                 if len(self.answers) == 1:
-                    said = [place for place in labels if place in self.matching[0]]
-                    self._cells_of("select", said, share)
+                    matching_labels = [position for position in labels if position in self.matching[0]]
+                    self._cells_of("select", matching_labels, share)
             case Holds():
-                said_word = read(self.answers[0]).normal
-                if said_word in ("yes", "no"):
-                    self.out.flags[said_word] = self.out.flags.get(said_word, 0.0) + share
+                verdict = read(self.answers[0]).normal
+                if verdict in ("yes", "no"):
+                    self.out.flags[verdict] = self.out.flags.get(verdict, 0.0) + share
 
-    def _cells_of(self, operation: str, places: Sequence[Place], share: float) -> None:
-        for place in places:
-            self._cell(operation, place, share)
+    def _cells_of(self, operation: str, positions: Sequence[Place], share: float) -> None:
+        for position in positions:
+            self._cell(operation, position, share)
 
     def _place(self, cell: Cell) -> Place:
         return self.table.table.row_ids.index(cell.row), self.columns[cell.column]
@@ -346,6 +346,8 @@ class _Maker:
         return compare(over_rows(operation, rows, column, self.table), answers).equal
 
     def _apart(self, pair: tuple[int, int], answers: Sequence[str]) -> bool:
-        (one, first), (other, second) = (divmod(flat, self.width) for flat in pair)
-        apart = difference(self.table, (int(self.rows[one]), first), (int(self.rows[other]), second))
+        (first_row, first_column), (second_row, second_column) = (divmod(flat, self.width) for flat in pair)
+        apart = difference(
+            self.table, (int(self.rows[first_row]), first_column), (int(self.rows[second_row]), second_column)
+        )
         return apart is not None and compare([in_digits(apart)], answers).equal

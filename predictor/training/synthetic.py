@@ -38,22 +38,22 @@ class Made:
     rows: tuple[int, ...] = ()
     column: int = -1
 
-    def supervision(self, kept: np.ndarray, width: int) -> Supervision | None:
+    def supervision(self, visible_rows: np.ndarray, width: int) -> Supervision | None:
         """The derivation in the rows that the network sees; None where they lack one of its own."""
-        place_of = {int(row): place for place, row in enumerate(kept)}
+        index_of = {int(row): index for index, row in enumerate(visible_rows)}
         rows = [row for row, _ in self.cells] or list(self.rows)
-        if not all(row in place_of for row in rows):
+        if not all(row in index_of for row in rows):
             return None
-        flat = [place_of[row] * width + column for row, column in self.cells]
+        flat = [index_of[row] * width + column for row, column in self.cells]
         out = Supervision()
         if self.operation in ("select", "year"):
-            out.cells = {(self.operation, place): 1.0 for place in flat}
+            out.cells = {(self.operation, index): 1.0 for index in flat}
         elif self.operation == "difference":
             out.pairs = {(min(flat), max(flat)): 1.0}
         elif self.operation in ("yes", "no"):
             out.flags = {self.operation: 1.0}
         else:
-            chosen = tuple(place_of[row] for row in self.rows)
+            chosen = tuple(index_of[row] for row in self.rows)
             out.masks = {(self.operation, self.column, chosen): 1.0}
         return out
 
@@ -69,17 +69,17 @@ def made_of(
     rng = Random(seed)
     usable = [table for table in tables if 3 <= len(table.rows) <= MOST_ROWS and len(table.header) >= 2]
     kinds, weights = list(_KINDS), list(_KINDS.values())
-    tries = left = 0
-    while usable and left < count and tries < 40 * count:
+    tries = yielded = 0
+    while usable and yielded < count and tries < 40 * count:
         tries += 1
         table = reading(rng.choice(usable))
         try:
             asker = _Asker(table, rng)
-            made = rng.choices(kinds, weights)[0](asker)
+            question = rng.choices(kinds, weights)[0](asker)
         except _Impossible:
             continue
-        left += 1
-        yield table, made
+        yielded += 1
+        yield table, question
 
 
 Rows = list[int]
@@ -109,18 +109,22 @@ class _Asker:
 
     def _sort(self, column: int) -> None:
         live, numbers = self.live, self.table.numbers[:, column]
-        known = [row for row in live if not np.isnan(numbers[row])]
+        numeric_rows = [row for row in live if not np.isnan(numbers[row])]
         different = len({int(self.table.codes[row, column]) for row in live})
         says = [row for row in live if self.says(row, column)]
-        if len(known) >= 0.8 * len(live) and different > 2:
-            years = all(1000 <= numbers[row] <= 2100 for row in known)
-            dates = sum(int(self.table.kinds[row, column] == 2) for row in known) > len(known) / 2
+        if len(numeric_rows) >= 0.8 * len(live) and different > 2:
+            years = all(1000 <= numbers[row] <= 2100 for row in numeric_rows)
+            dates = (
+                sum(int(self.table.kinds[row, column] == 2) for row in numeric_rows) > len(numeric_rows) / 2
+            )
             if years or dates:
                 self.dated.append(column)
                 if different > 0.8 * len(live):
                     self.keys.append(column)
                 return
-            if sum(int(self.table.kinds[row, column] in (1, 3)) for row in known) > 0.8 * len(known):
+            if sum(int(self.table.kinds[row, column] in (1, 3)) for row in numeric_rows) > 0.8 * len(
+                numeric_rows
+            ):
                 self.numeric.append(column)
                 return
         if len(says) >= 0.8 * len(live):
@@ -134,8 +138,8 @@ class _Asker:
         return text if len(text) < 40 and any(letter.isalpha() for letter in text) else ""
 
     def says(self, row: int, column: int) -> bool:
-        one = self.table.readings[row][column]
-        return one.normal not in NOTHING and one.length < 45
+        reading = self.table.readings[row][column]
+        return reading.normal not in NOTHING and reading.length < 45
 
     # Words ---------------------------------------------------------------------------------------------------
 
@@ -254,7 +258,7 @@ class _Asker:
             "<=": lambda value: value <= limit,
             "=": lambda value: value == limit,
         }[relation]
-        said = {
+        phrases = {
             ">": ("more than", "over", "greater than", "above", "higher than"),
             "<": ("less than", "under", "fewer than", "below", "lower than"),
             ">=": ("at least", "no less than", "{} or more"),
@@ -264,7 +268,7 @@ class _Asker:
         number = f"{limit:g}" if abs(limit) < 1e5 else f"{limit:.0f}"
         if abs(limit) >= 1000 and limit == int(limit) and self.rng.random() < 0.5:
             number = f"{int(limit):,}"
-        word = self.one(*said)
+        word = self.one(*phrases)
         amount = word.format(number) if "{}" in word else f"{word} {number}".strip()
         name = self.name(column)
         words = self.one(
@@ -351,43 +355,43 @@ def _best(asker: _Asker) -> tuple[str, int, int, str]:
     if len(best) > 1:
         raise _Impossible
     if column in asker.dated:
-        said = (
+        superlative = (
             asker.one("latest", "most recent", "last", "newest")
             if high
             else asker.one("earliest", "first", "oldest")
         )
     elif high:
-        said = asker.one("highest", "most", "largest", "greatest", "top", "biggest", "best", "longest")
+        superlative = asker.one("highest", "most", "largest", "greatest", "top", "biggest", "best", "longest")
     else:
-        said = asker.one("lowest", "least", "smallest", "fewest", "shortest", "worst")
-    return f"{'second ' if second else ''}{said}", best[0], column, words
+        superlative = asker.one("lowest", "least", "smallest", "fewest", "shortest", "worst")
+    return f"{'second ' if second else ''}{superlative}", best[0], column, words
 
 
 def _superlative(asker: _Asker) -> Made:
-    said, row, column, words = _best(asker)
+    superlative, row, column, words = _best(asker)
     key, name = asker.name(asker.key), asker.name(column)
     question = asker.one(
-        f"which {key} {words} has the {said} {name}",
-        f"who had the {said} {name} {words}",
-        f"what {key} received the {said} {name} {words}",
-        f"the {said} {name} belongs to which {key} {words}",
-        f"which {key} {words} is {said} in {name}",
-        f"who was the {said} {words}"
+        f"which {key} {words} has the {superlative} {name}",
+        f"who had the {superlative} {name} {words}",
+        f"what {key} received the {superlative} {name} {words}",
+        f"the {superlative} {name} belongs to which {key} {words}",
+        f"which {key} {words} is {superlative} in {name}",
+        f"who was the {superlative} {words}"
         if column in asker.dated
-        else f"what {key} {words} had the {said} number of {name}",
-        f"which {key} {words} had the {said} {name}",
+        else f"what {key} {words} had the {superlative} number of {name}",
+        f"which {key} {words} had the {superlative} {name}",
     )
     return Made(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
 
 
 def _extreme_value(asker: _Asker) -> Made:
-    said, row, column, words = _best(asker)
+    superlative, row, column, words = _best(asker)
     name = asker.name(column)
     question = asker.one(
-        f"what is the {said} {name} {words}",
-        f"what was the {said} {name} {words}",
-        f"{said} {name} {words}",
-        f"what is the {said} number of {name} {words}",
+        f"what is the {superlative} {name} {words}",
+        f"what was the {superlative} {name} {words}",
+        f"{superlative} {name} {words}",
+        f"what is the {superlative} number of {name} {words}",
     )
     return Made(asker.end(" ".join(question.split())), "select", ((row, column),))
 
@@ -436,54 +440,58 @@ def _place(asker: _Asker) -> Made:
         raise _Impossible
     key = asker.name(asker.key)
     if not words and asker.rng.random() < 0.15 and len(rows) > 4 and rows[:5] == list(range(5)):
-        place = asker.rng.randrange(1, 5)
-        said = ("first", "second", "third", "fourth", "fifth")[place]
-        question = asker.one(f"what is the {said} {key} listed", f"who is the {said} {key} on the list")
-        return Made(asker.end(question), "select", ((rows[place], asker.key),))
+        index = asker.rng.randrange(1, 5)
+        ordinal = ("first", "second", "third", "fourth", "fifth")[index]
+        question = asker.one(f"what is the {ordinal} {key} listed", f"who is the {ordinal} {key} on the list")
+        return Made(asker.end(question), "select", ((rows[index], asker.key),))
     first = asker.rng.random() < 0.55
     row = rows[0] if first else rows[-1]
-    said = asker.one("first", "top") if first else asker.one("last", "final", "bottom")
+    ordinal = asker.one("first", "top") if first else asker.one("last", "final", "bottom")
     question = asker.one(
-        f"what is the {said} {key} {words} listed",
-        f"who was the {said} {key} {words} on the list",
+        f"what is the {ordinal} {key} {words} listed",
+        f"who was the {ordinal} {key} {words} on the list",
         f"which {key} {words} is at the {'top' if first else 'bottom'} of the table",
-        f"what is the {said} {key} {words}",
-        f"what was the {said} {key} {words} on this chart",
+        f"what is the {ordinal} {key} {words}",
+        f"what was the {ordinal} {key} {words} on this chart",
     )
     return Made(asker.end(" ".join(question.split())), "select", ((row, asker.key),))
 
 
 def _compare_two(asker: _Asker) -> Made:
-    one, other = asker.two()
+    first_row, second_row = asker.two()
     column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
-    values = [asker.number(row, column) for row in (one, other)]
+    values = [asker.number(row, column) for row in (first_row, second_row)]
     if np.isnan(values).any() or values[0] == values[1]:
         raise _Impossible
-    high, low = (one, other) if values[0] > values[1] else (other, one)
+    high, low = (first_row, second_row) if values[0] > values[1] else (second_row, first_row)
     a, b, key, name = (
-        asker.text(one, asker.key),
-        asker.text(other, asker.key),
+        asker.text(first_row, asker.key),
+        asker.text(second_row, asker.key),
         asker.name(asker.key),
         asker.name(column),
     )
     if column in asker.dated:
         late = asker.rng.random() < 0.5
-        said = asker.one("later", "more recent", "last") if late else asker.one("first", "earlier", "before")
+        comparative = (
+            asker.one("later", "more recent", "last") if late else asker.one("first", "earlier", "before")
+        )
         question = asker.one(
-            f"which came {said}, {a} or {b}", f"who was {said}, {a} or {b}", f"was {a} or {b} {said}"
+            f"which came {comparative}, {a} or {b}",
+            f"who was {comparative}, {a} or {b}",
+            f"was {a} or {b} {comparative}",
         )
         return Made(asker.end(question), "select", ((high if late else low, asker.key),))
     up = asker.rng.random() < 0.6
-    said = (
+    comparative = (
         asker.one("more", "a higher", "a greater", "the most")
         if up
         else asker.one("less", "a lower", "fewer", "the least")
     )
     question = asker.one(
-        f"who had {said} {name}, {a} or {b}",
-        f"which {key} has {said} {name}, {a} or {b}",
-        f"did {a} or {b} have {said} {name}",
-        f"{a} or {b}, which has {said} {name}",
+        f"who had {comparative} {name}, {a} or {b}",
+        f"which {key} has {comparative} {name}, {a} or {b}",
+        f"did {a} or {b} have {comparative} {name}",
+        f"{a} or {b}, which has {comparative} {name}",
     )
     return Made(asker.end(question), "select", ((high if up else low, asker.key),))
 
@@ -500,17 +508,17 @@ def _commonest(asker: _Asker) -> Made:
     if len(groups) != 1 or len(counts) < 2:
         raise _Impossible
     name, key = asker.name(column), asker.name(asker.key)
-    said = (
+    frequency = (
         asker.one("the most", "most often", "most frequently")
         if most
         else asker.one("the least", "least often")
     )
     question = asker.one(
-        f"which {name} appears {said}",
-        f"which {name} is listed {said}",
-        f"what {name} occurs {said}",
-        f"which {name} has {said.replace(' often', '')} {key}",
-        f"what {name} shows up {said}",
+        f"which {name} appears {frequency}",
+        f"which {name} is listed {frequency}",
+        f"what {name} occurs {frequency}",
+        f"which {name} has {frequency.replace(' often', '')} {key}",
+        f"what {name} shows up {frequency}",
     )
     return Made(asker.end(question), "select", tuple((row, column) for row in groups[0]))
 
@@ -583,19 +591,19 @@ def _count_all(asker: _Asker) -> Made:
 def _count_beside(asker: _Asker) -> Made:
     row, subject = asker.subject()
     before = asker.rng.random() < 0.5
-    rows = [other for other in asker.live if (other < row if before else other > row)]
+    rows = [other_row for other_row in asker.live if (other_row < row if before else other_row > row)]
     if not rows:
         raise _Impossible
-    said = (
+    preposition = (
         asker.one("before", "above", "ahead of", "prior to")
         if before
         else asker.one("after", "below", "following")
     )
     name = asker.name(asker.key)
     question = asker.one(
-        f"how many {name} are listed {said} {subject}",
-        f"how many {name} come {said} {subject}",
-        f"how many were {said} {subject}",
+        f"how many {name} are listed {preposition} {subject}",
+        f"how many {name} come {preposition} {subject}",
+        f"how many were {preposition} {subject}",
     )
     return Made(asker.end(question), "count", rows=tuple(rows))
 
@@ -612,10 +620,10 @@ def _count_against(asker: _Asker) -> Made:
     ]
     if np.isnan(value) or not rows:
         raise _Impossible
-    said = asker.one("more", "a higher", "greater") if more else asker.one("less", "a lower", "fewer")
+    comparative = asker.one("more", "a higher", "greater") if more else asker.one("less", "a lower", "fewer")
     question = asker.one(
-        f"how many {asker.name(asker.key)} had {said} {asker.name(column)} than {subject}",
-        f"how many have {said} {asker.name(column)} than {subject}",
+        f"how many {asker.name(asker.key)} had {comparative} {asker.name(column)} than {subject}",
+        f"how many have {comparative} {asker.name(column)} than {subject}",
     )
     return Made(asker.end(question), "count", rows=tuple(rows))
 
@@ -662,10 +670,10 @@ def _total(asker: _Asker) -> Made:
     average = asker.rng.random() < 0.4
     kind = asker.rng.random()
     if kind < 0.3:
-        one, other = asker.two()
-        if len(rows := asker.known(column, [one, other])) != 2:
+        first_row, second_row = asker.two()
+        if len(rows := asker.known(column, [first_row, second_row])) != 2:
             raise _Impossible
-        a, b = asker.text(one, asker.key), asker.text(other, asker.key)
+        a, b = asker.text(first_row, asker.key), asker.text(second_row, asker.key)
         if average:
             question = asker.one(
                 f"what is the average {name} of {a} and {b}", f"average {name} for {a} and {b}"
@@ -724,10 +732,14 @@ def _apart(asker: _Asker) -> Made:
         words = f"between the {most} and {least} {name}"
         question = asker.one(f"what is the difference {words}", f"how much is {words}")
         return _pair(asker, asker.end(question), (high, column), (low, column))
-    one, other = asker.two()
-    if np.isnan([asker.number(row, column) for row in (one, other)]).any():
+    first_row, second_row = asker.two()
+    if np.isnan([asker.number(row, column) for row in (first_row, second_row)]).any():
         raise _Impossible
-    high, low = (one, other) if asker.number(one, column) > asker.number(other, column) else (other, one)
+    high, low = (
+        (first_row, second_row)
+        if asker.number(first_row, column) > asker.number(second_row, column)
+        else (second_row, first_row)
+    )
     a, b = asker.text(high, asker.key), asker.text(low, asker.key)
     if column in asker.dated:
         question = asker.one(
@@ -752,42 +764,47 @@ def _apart(asker: _Asker) -> Made:
 def _across(asker: _Asker) -> Made:
     row, subject = asker.subject()
     columns = [column for column in asker.numeric if column != asker.key]
-    one, other = asker.pick(columns), asker.pick(columns)
-    a, b = asker.name(one), asker.name(other)
+    first_column, second_column = asker.pick(columns), asker.pick(columns)
+    a, b = asker.name(first_column), asker.name(second_column)
     question = asker.one(
         f"how many more {a} than {b} did {subject} have",
         f"what is the difference between {a} and {b} for {subject}",
         f"for {subject}, how many more {a} than {b}",
     )
-    if not asker.number(row, one) > asker.number(row, other):
+    if not asker.number(row, first_column) > asker.number(row, second_column):
         raise _Impossible
-    return _pair(asker, asker.end(question), (row, one), (row, other))
+    return _pair(asker, asker.end(question), (row, first_column), (row, second_column))
 
 
-def _pair(asker: _Asker, question: str, one: tuple[int, int], other: tuple[int, int]) -> Made:
-    if one == other or asker.number(*one) == asker.number(*other):
+def _pair(asker: _Asker, question: str, first_cell: tuple[int, int], second_cell: tuple[int, int]) -> Made:
+    if first_cell == second_cell or asker.number(*first_cell) == asker.number(*second_cell):
         raise _Impossible
-    return Made(question, "difference", (one, other))
+    return Made(question, "difference", (first_cell, second_cell))
 
 
 def _whether(asker: _Asker) -> Made:
     column = asker.pick([column for column in asker.numeric + asker.dated if column != asker.key])
-    one, other = asker.two()
-    values = [asker.number(row, column) for row in (one, other)]
+    first_row, second_row = asker.two()
+    values = [asker.number(row, column) for row in (first_row, second_row)]
     if np.isnan(values).any():
         raise _Impossible
-    a, b, name = asker.text(one, asker.key), asker.text(other, asker.key), asker.name(column)
+    a, b, name = asker.text(first_row, asker.key), asker.text(second_row, asker.key), asker.name(column)
     more = asker.rng.random() < 0.55
     if column in asker.dated:
-        said = "after" if more else "before"
-        question = asker.one(f"was {a} {said} {b}", f"did {a} come {said} {b}", f"is {a} {said} {b}")
-    elif asker.rng.random() < 0.5:
-        said = "more" if more else asker.one("less", "fewer")
-        question = asker.one(f"did {a} have {said} {name} than {b}", f"does {a} have {said} {name} than {b}")
-    else:
-        said = asker.one("more than", "over") if more else asker.one("less than", "under")
+        comparative = "after" if more else "before"
         question = asker.one(
-            f"did {a} have {said} {values[1]:g} {name}", f"is the {name} of {a} {said} {values[1]:g}"
+            f"was {a} {comparative} {b}", f"did {a} come {comparative} {b}", f"is {a} {comparative} {b}"
+        )
+    elif asker.rng.random() < 0.5:
+        comparative = "more" if more else asker.one("less", "fewer")
+        question = asker.one(
+            f"did {a} have {comparative} {name} than {b}", f"does {a} have {comparative} {name} than {b}"
+        )
+    else:
+        comparative = asker.one("more than", "over") if more else asker.one("less than", "under")
+        question = asker.one(
+            f"did {a} have {comparative} {values[1]:g} {name}",
+            f"is the {name} of {a} {comparative} {values[1]:g}",
         )
     holds = values[0] > values[1] if more else values[0] < values[1]
     return Made(asker.end(question), "yes" if holds else "no")

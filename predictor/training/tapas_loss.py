@@ -143,9 +143,9 @@ def expected_result(scores: Scores, targets: Targets, config: Any) -> Tensor:
 
 def answer_distance(results: Tensor, answers: Tensor, config: Any) -> Tensor:
     """Huber loss of (examples,) results; relative to the larger of the two if the configuration says so."""
-    wanted = answers.nan_to_num(nan=0.0)
+    expected = answers.nan_to_num(nan=0.0)
     delta = config.huber_loss_delta or 1.0
     if config.use_normalized_answer_loss:
-        size = torch.maximum(results.abs(), wanted.abs()).detach() + EPSILON
-        results, wanted, delta = results / size, wanted / size, 1.0
-    return functional.huber_loss(results, wanted, reduction="none", delta=delta)
+        size = torch.maximum(results.abs(), expected.abs()).detach() + EPSILON
+        results, expected, delta = results / size, expected / size, 1.0
+    return functional.huber_loss(results, expected, reduction="none", delta=delta)

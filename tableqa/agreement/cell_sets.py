@@ -108,31 +108,31 @@ def from_patterns(
 
 
 def over_clusters(
-    found: Agreement,
+    coefficient: Agreement,
     clusters: Mapping[tuple["Pattern", ...], int],
     distance: Distance = "masi",
 ) -> Agreement:
     """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
     ordered = sorted(clusters, key=lambda cluster: [pattern.key() for pattern in cluster])
     return with_interval_over(
-        found,
-        [sum(one.ratings * one.observed(distance) for one in cluster) for cluster in ordered],
-        [sum(one.ratings * one.expected(distance) for one in cluster) for cluster in ordered],
+        coefficient,
+        [sum(unit.ratings * unit.observed(distance) for unit in cluster) for cluster in ordered],
+        [sum(unit.ratings * unit.expected(distance) for unit in cluster) for cluster in ordered],
         [clusters[cluster] for cluster in ordered],
     )
 
 
 def with_interval_over(
-    found: Agreement, observed: Sequence[float], expected: Sequence[float], counts: Sequence[int]
+    coefficient: Agreement, observed: Sequence[float], expected: Sequence[float], counts: Sequence[int]
 ) -> Agreement:
     """A figure of `of_ratios` with the interval over clusters, from the sums of each; of one cluster there is none."""
-    if found.value is None or not found.replicates:
-        return found
+    if coefficient.value is None or not coefficient.replicates:
+        return coefficient
     if sum(counts) == 1:
-        return replace(found, low=None, high=None, left_out=0)
-    bootstrap = Bootstrap(found.replicates, found.seed, found.confidence)
+        return replace(coefficient, low=None, high=None, left_out=0)
+    bootstrap = Bootstrap(coefficient.replicates, coefficient.seed, coefficient.confidence)
     low, high, left_out = _interval(observed, expected, counts, bootstrap)
-    return replace(found, low=low, high=high, left_out=left_out)
+    return replace(coefficient, low=low, high=high, left_out=left_out)
 
 
 def influence(
@@ -188,8 +188,8 @@ def pattern_of(shape: tuple[int, int], sets: Sequence[CellSet | None], name: obj
     rows, columns = shape
     if rows < 0 or columns < 0:
         raise ValueError(f"Unit {name} has a table of {rows} rows and {columns} columns.")
-    given = [cells for cells in sets if cells is not None]
-    for cells in given:
+    rated_sets = [cells for cells in sets if cells is not None]
+    for cells in rated_sets:
         if not isinstance(cells, Set):
             raise ValueError(f"Unit {name} holds {cells!r}, which is not a set of cells.")
         if len(cells) > rows * columns:
@@ -197,10 +197,10 @@ def pattern_of(shape: tuple[int, int], sets: Sequence[CellSet | None], name: obj
                 f"Unit {name} holds a set of {len(cells)} cells; its table of {rows} x {columns} has {rows * columns}."
             )
     pairs = sorted(
-        (min(len(one), len(other)), max(len(one), len(other)), len(one & other))
-        for one, other in combinations(given, 2)
+        (min(len(first), len(second)), max(len(first), len(second)), len(first & second))
+        for first, second in combinations(rated_sets, 2)
     )
-    return Pattern(rows * columns, len(given), tuple(pairs))
+    return Pattern(rows * columns, len(rated_sets), tuple(pairs))
 
 
 # ---- two sets ------------------------------------------------------------------------------------------------

@@ -167,7 +167,7 @@ def from_patterns(
 
 
 def over_clusters(
-    found: Agreement,
+    coefficient: Agreement,
     clusters: Mapping[tuple[Any, ...], int],
     measure: str,
     *,
@@ -175,52 +175,54 @@ def over_clusters(
 ) -> Agreement:
     """The same figure with the interval that holds where units belong together: a bootstrap that draws whole clusters.
 
-    found: of all units, with `from_patterns`. clusters: for each distinct cluster the patterns of its units, each of at
-    least two ratings, and how many clusters are like it. One person's response beside each of several others' to one
+    coefficient: of all units, with `from_patterns`. clusters: for each distinct cluster the patterns of its units, each of
+    at least two ratings, and how many clusters are like it. One person's response beside each of several others' to one
     item are such a cluster: they share an item and a response, and as many independent units as there are comparisons
     there are not (Field and Welsh, Journal of the Royal Statistical Society B 69, 2007). Of one cluster there is no
     interval. Raises ValueError as `from_patterns` does.
     """
     import numpy as np
 
-    if found.value is None or not found.replicates:
-        return found
+    if coefficient.value is None or not coefficient.replicates:
+        return coefficient
     distinct = {
-        pattern: place for place, pattern in enumerate({one: None for each in clusters for one in each})
+        pattern: index for index, pattern in enumerate({entry: None for each in clusters for entry in each})
     }
     totals = Counter[int]()
     for cluster, times in clusters.items():
         for pattern in cluster:
             totals[distinct[pattern]] += times
     patterns = _canonical(
-        *_from_patterns(list(distinct), [totals[place] for place in range(len(distinct))]), measure, order
+        *_from_patterns(list(distinct), [totals[index] for index in range(len(distinct))]), measure, order
     )
     which = cast("Array", patterns.which)
     keyed = Counter[tuple[int, ...]]()
     for cluster, times in clusters.items():
         keyed[tuple(sorted(int(which[distinct[pattern]]) for pattern in cluster))] += times
     if keyed.total() == 1:
-        return replace(found, low=None, high=None, left_out=0)
+        return replace(coefficient, low=None, high=None, left_out=0)
     estimate = _estimator(measure, patterns)
     # In an order of their own, so that a seed draws the same whatever the order in which they came.
     ordered = sorted(keyed)
-    counts = np.array([keyed[one] for one in ordered])
-    owner = np.repeat(np.arange(len(ordered)), [len(one) for one in ordered])
-    flat = np.concatenate([np.array(one) for one in ordered])
-    generator = np.random.default_rng(found.seed)
+    counts = np.array([keyed[entry] for entry in ordered])
+    owner = np.repeat(np.arange(len(ordered)), [len(entry) for entry in ordered])
+    flat = np.concatenate([np.array(entry) for entry in ordered])
+    generator = np.random.default_rng(coefficient.seed)
     chunk = max(1, _DENSE // max(len(ordered), len(patterns.category)))
     drawn = []
-    for done in range(0, found.replicates, chunk):
-        size = min(chunk, found.replicates - done)
+    for done in range(0, coefficient.replicates, chunk):
+        size = min(chunk, coefficient.replicates - done)
         weights = generator.multinomial(counts.sum(), counts / counts.sum(), size=size).astype(float)
         drawn.append(
             estimate(
-                np.array([np.bincount(flat, one[owner], minlength=len(patterns.counts)) for one in weights])
+                np.array(
+                    [np.bincount(flat, entry[owner], minlength=len(patterns.counts)) for entry in weights]
+                )
             )
         )
-    bootstrap = Bootstrap(found.replicates, found.seed, found.confidence)
+    bootstrap = Bootstrap(coefficient.replicates, coefficient.seed, coefficient.confidence)
     low, high, left_out = bootstrap.ends(np.concatenate(drawn))
-    return replace(found, low=low, high=high, left_out=left_out)
+    return replace(coefficient, low=low, high=high, left_out=left_out)
 
 
 def influence(
@@ -267,8 +269,8 @@ def _from_patterns(
     width = max(map(len, listed), default=0)
     padded = [[*pattern, *[None] * (width - len(pattern))] for pattern in listed]
     codes, categories = _coded_objects(padded)
-    kept = weights > 0
-    return codes[kept], weights[kept].astype(np.int64), categories
+    nonzero = weights > 0
+    return codes[nonzero], weights[nonzero].astype(np.int64), categories
 
 
 def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | None = None) -> float | None:
@@ -288,7 +290,7 @@ def second_opinion(ratings: Ratings, measure: str, *, order: Sequence[object] | 
     ranked, numbers = _ranked(labels, measure, order)
     if len(labels) < 2 or measure in ("percent_agreement", "gwet_ac1"):
         return None
-    position = {labels[index]: place for place, index in enumerate(ranked)}
+    position = {labels[index]: rank for rank, index in enumerate(ranked)}
     if measure == "fleiss_kappa":
         from statsmodels.stats import inter_rater
 
@@ -318,8 +320,8 @@ def _nltk_distance(labels: list[object], distance: str) -> Callable[..., Array]:
 
     between = {"jaccard": jaccard_distance, "masi": masi_distance}[distance]
 
-    def apart(one: int, other: int) -> float:
-        some, others = cast("frozenset[object]", labels[one]), cast("frozenset[object]", labels[other])
+    def apart(first: int, second: int) -> float:
+        some, others = cast("frozenset[object]", labels[first]), cast("frozenset[object]", labels[second])
         return float(between(set(some), set(others))) if some or others else 0.0
 
     def metric(v1: Array, v2: Array, *_: object, i1: Array, i2: Array, **__: object) -> Array:
@@ -565,12 +567,14 @@ def _apart(labels: list[object], measure: str) -> Array:
         )
     distance = cast("Distance", measure.removeprefix("krippendorff_alpha_"))
     sets = cast("list[frozenset[object]]", labels)
-    found = np.zeros((len(sets), len(sets)))
-    for row, one in enumerate(sets):
+    distances = np.zeros((len(sets), len(sets)))
+    for row, row_set in enumerate(sets):
         for column in range(row):
-            other = sets[column]
-            found[row, column] = distance_of_sizes(len(one & other), len(one), len(other), distance)
-    return found + found.T
+            column_set = sets[column]
+            distances[row, column] = distance_of_sizes(
+                len(row_set & column_set), len(row_set), len(column_set), distance
+            )
+    return distances + distances.T
 
 
 def _ranked(
@@ -722,9 +726,9 @@ def _influence(patterns: _Patterns, measure: str) -> tuple[Array, Array]:
     without = []
     for start in range(0, len(chosen), step):
         block = chosen[start : start + step]
-        left = np.repeat(whole[None, :], len(block), axis=0)
-        left[np.arange(len(block)), block] -= 1
-        without.append(estimate(left))
+        remaining = np.repeat(whole[None, :], len(block), axis=0)
+        remaining[np.arange(len(block)), block] -= 1
+        without.append(estimate(remaining))
     moved = (number - 1) * (value - np.concatenate(without))
     return (moved, counts) if np.isfinite(moved).all() else nothing
 

@@ -101,20 +101,20 @@ def dawid_skene(
         raise ValueError(f"smoothing is {smoothing}; it must be 0 or more.")
     if iterations < 1:
         raise ValueError(f"iterations is {iterations}; it must be 1 or more.")
-    given = list(rows)
-    items = _numbered(row[0] for row in given)
-    people = _numbered(row[1] for row in given)
-    linked = linked_triples(given)
+    ratings = list(rows)
+    items = _numbered(row[0] for row in ratings)
+    people = _numbered(row[1] for row in ratings)
+    linked = linked_triples(ratings)
     if not linked:
         raise ValueError(
             "No three annotators share items with each other. Two alone cannot be told apart: their labels do not say "
             "who is right where they differ. Have a third annotator label the same items."
         )
-    listed = _classes({row[2] for row in given}, classes)
+    listed = _classes({row[2] for row in ratings}, classes)
     code = {label: number for number, label in enumerate(listed)}
-    item = np.array([items[row[0]] for row in given])
-    person = np.array([people[row[1]] for row in given])
-    label = np.array([code[row[2]] for row in given])
+    item = np.array([items[row[0]] for row in ratings])
+    person = np.array([people[row[1]] for row in ratings])
+    label = np.array([code[row[2]] for row in ratings])
 
     fitted = _fit(item, person, label, len(items), len(people), len(listed), smoothing, iterations)
     posterior, prior, confusion, converged, done, likelihood = fitted
@@ -170,7 +170,9 @@ def linked_triples(rows: Iterable[tuple[Hashable, str, Hashable]]) -> frozenset[
         for person in people:
             others[person] |= people - {person}
     return frozenset(
-        person for person, known in others.items() if any(others[other] & known for other in known)
+        person
+        for person, neighbours in others.items()
+        if any(others[other] & neighbours for other in neighbours)
     )
 
 
@@ -207,7 +209,7 @@ def _fit(
     order = np.lexsort((label, person, item))
     item, person, label = item[order], person[order], label[order]
     starts = np.searchsorted(item, np.arange(items))
-    given = person * classes + label  # a column of all confusion matrices side by side
+    person_label = person * classes + label  # a column of all confusion matrices side by side
 
     votes = np.zeros((items, classes))
     np.add.at(votes, (item, label), 1)
@@ -218,7 +220,10 @@ def _fit(
         prior = posterior.mean(axis=0)
         belief = posterior[item]
         counted = np.stack(
-            [np.bincount(given, belief[:, true], minlength=people * classes) for true in range(classes)]
+            [
+                np.bincount(person_label, belief[:, true], minlength=people * classes)
+                for true in range(classes)
+            ]
         ).reshape(classes, people, classes)
         confusion = counted.transpose(1, 0, 2) + smoothing
         total = confusion.sum(axis=2, keepdims=True)
@@ -226,7 +231,7 @@ def _fit(
         confusion = np.where(total > 0, confusion / np.where(total > 0, total, 1), 1 / classes)
         with np.errstate(divide="ignore"):
             logs = np.log(confusion).transpose(0, 2, 1).reshape(people * classes, classes)
-            joint = np.add.reduceat(logs[given], starts, axis=0) + np.log(prior)
+            joint = np.add.reduceat(logs[person_label], starts, axis=0) + np.log(prior)
         top = joint.max(axis=1, keepdims=True)
         weights = np.exp(joint - top)
         sums = weights.sum(axis=1, keepdims=True)

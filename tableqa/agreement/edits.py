@@ -92,19 +92,24 @@ def edit_agreement(
 
 
 def over_clusters(
-    found: Agreement, clusters: Sequence[Sequence[Unit]], distance: Distance = "masi"
+    coefficient: Agreement, clusters: Sequence[Sequence[Unit]], distance: Distance = "masi"
 ) -> Agreement:
     """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
     same = equal_by_chance([unit for cluster in clusters for unit in cluster])
     sums: Counter[tuple[Pattern, ...]] = Counter()
     for cluster in clusters:
         patterns = (_pattern(places, sets, number) for number, (places, sets) in enumerate(cluster))
-        sums[tuple(sorted((one for one in patterns if one.pairs), key=Pattern.key))] += 1
+        sums[
+            tuple(sorted((unit_pattern for unit_pattern in patterns if unit_pattern.pairs), key=Pattern.key))
+        ] += 1
     ordered = sorted(sums, key=lambda cluster: [pattern.key() for pattern in cluster])
     return with_interval_over(
-        found,
-        [sum(one.ratings * one.observed(distance) for one in cluster) for cluster in ordered],
-        [sum(_by_chance(one, same, distance) for one in cluster) for cluster in ordered],
+        coefficient,
+        [
+            sum(unit_pattern.ratings * unit_pattern.observed(distance) for unit_pattern in cluster)
+            for cluster in ordered
+        ],
+        [sum(_by_chance(unit_pattern, same, distance) for unit_pattern in cluster) for cluster in ordered],
         [sums[cluster] for cluster in ordered],
     )
 
@@ -135,16 +140,16 @@ def equal_by_chance(units: Sequence[Unit]) -> float:
 
 def edits_of(operations: Iterable[Operation]) -> frozenset[Edit]:
     """Net operations as a set of edits. Two rows put in at one place are told apart by the order of the operations."""
-    found: dict[tuple[str, str], str] = {}
+    values: dict[tuple[str, str], str] = {}
     for operation in operations:
         for row, column, value in _edits(operation.to_dict()):
             again = 1
-            place = (row, column)
-            while place in found:
+            key = (row, column)
+            while key in values:
                 again += 1
-                place = (row, f"{column} #{again}")
-            found[place] = value
-    return frozenset((row, column, value) for (row, column), value in found.items())
+                key = (row, f"{column} #{again}")
+            values[key] = value
+    return frozenset((row, column, value) for (row, column), value in values.items())
 
 
 def _edits(data: dict[str, Any]) -> list[Edit]:
@@ -191,13 +196,13 @@ def places_of(shape: tuple[int, int], operations: Iterable[str]) -> int:
         "insert_column": ("between columns", columns + 1),
         "transpose": ("whole", 1),
     }
-    found = {}
+    counts = {}
     for name in operations:
         if name not in families:
             raise ValueError(f"{name!r} is no operation; there are {', '.join(families)}.")
         family, number = families[name]
-        found[family] = number
-    return sum(found.values())
+        counts[family] = number
+    return sum(counts.values())
 
 
 def _prepared(units: Sequence[Unit], distance: Distance) -> tuple[Counter[Pattern], list[float], list[float]]:
@@ -218,8 +223,8 @@ def _by_chance(pattern: Pattern, same: float, distance: Distance) -> float:
 
 
 def _pattern(places: int, sets: Sequence[EditSet | None], number: int) -> Pattern:
-    given = [edits for edits in sets if edits is not None]
-    for edits in given:
+    rated_sets = [edits for edits in sets if edits is not None]
+    for edits in rated_sets:
         if not isinstance(edits, Set):
             raise ValueError(f"Unit {number} holds {edits!r}, which is not a set of edits.")
         if len({(row, column) for row, column, _ in edits}) < len(edits):
@@ -229,10 +234,10 @@ def _pattern(places: int, sets: Sequence[EditSet | None], number: int) -> Patter
                 f"Unit {number} holds a set of {len(edits)} edits; its table has {places} places for them."
             )
     pairs = sorted(
-        (min(len(one), len(other)), max(len(one), len(other)), len(one & other))
-        for one, other in combinations(given, 2)
+        (min(len(first), len(second)), max(len(first), len(second)), len(first & second))
+        for first, second in combinations(rated_sets, 2)
     )
-    return Pattern(places, len(given), tuple(pairs))
+    return Pattern(places, len(rated_sets), tuple(pairs))
 
 
 @lru_cache(maxsize=65_536)

@@ -65,7 +65,7 @@ def of_patterns(
     labels = [label for label in order if label in used]
     labels += sorted(used - set(labels), key=lambda label: (str(type(label)), str(label)))
     ordered = sorted(patterns, key=repr)  # an order of its own, so that a seed draws the same
-    counts = np.array([patterns[one] for one in ordered], dtype=np.int64)
+    counts = np.array([patterns[key] for key in ordered], dtype=np.int64)
     if not labels or not counts.sum():
         return []
     chosen = np.array([[pattern.count(label) for label in labels] for pattern in ordered], dtype=float)
@@ -75,16 +75,16 @@ def of_patterns(
     agreeing, possible = chosen * (chosen - 1), chosen * (rated - 1)
     shares = _ratios(drawn @ chosen, drawn @ np.broadcast_to(rated, chosen.shape))
     specifics = _ratios(drawn @ agreeing, drawn @ possible)
-    found = []
-    for place, label in enumerate(labels):
-        ratings = int(counts @ chosen[:, place])
-        paired = int(counts @ (possible[:, place] > 0))
-        share = _share(ratings, float(counts @ rated[:, 0]), shares[:, place], int(counts.sum()), bootstrap)
-        both = float(counts @ agreeing[:, place]), float(counts @ possible[:, place])
-        found.append(
-            LabelFigures(label, ratings, share, _share(*both, specifics[:, place], paired, bootstrap))
+    label_figures = []
+    for index, label in enumerate(labels):
+        ratings = int(counts @ chosen[:, index])
+        paired = int(counts @ (possible[:, index] > 0))
+        share = _share(ratings, float(counts @ rated[:, 0]), shares[:, index], int(counts.sum()), bootstrap)
+        both = float(counts @ agreeing[:, index]), float(counts @ possible[:, index])
+        label_figures.append(
+            LabelFigures(label, ratings, share, _share(*both, specifics[:, index], paired, bootstrap))
         )
-    return found
+    return label_figures
 
 
 def pair_shares(
@@ -98,7 +98,11 @@ def pair_shares(
     import numpy as np
 
     bootstrap = bootstrap or Bootstrap()
-    both = [(labels[one], labels[other]) for one in range(len(labels)) for other in range(one, len(labels))]
+    both = [
+        (labels[first], labels[second])
+        for first in range(len(labels))
+        for second in range(first, len(labels))
+    ]
     ordered = sorted((pattern for pattern in patterns if len(pattern) > 1), key=repr)
     counts = np.array([patterns[pattern] for pattern in ordered], dtype=np.int64)
     units = int(counts.sum())
@@ -111,15 +115,15 @@ def pair_shares(
     ratios = _ratios(drawn @ met, drawn @ np.broadcast_to(every, met.shape))
     total = float(counts @ every[:, 0])
     return {
-        pair: _share(float(counts @ met[:, place]), total, ratios[:, place], units, bootstrap)
-        for place, pair in enumerate(both)
+        pair: _share(float(counts @ met[:, index]), total, ratios[:, index], units, bootstrap)
+        for index, pair in enumerate(both)
     }
 
 
-def _pairs(pattern: Sequence[Hashable], one: Hashable, other: Hashable) -> float:
+def _pairs(pattern: Sequence[Hashable], first: Hashable, second: Hashable) -> float:
     """The pairs of ratings in a pattern with these two labels."""
-    times = pattern.count(one)
-    return times * (times - 1) / 2 if one == other else times * pattern.count(other)
+    times = pattern.count(first)
+    return times * (times - 1) / 2 if first == second else times * pattern.count(second)
 
 
 def _ratios(above: np.ndarray[Any, Any], below: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -135,5 +139,5 @@ def _share(
     if not below:
         return Share(None, None, None, units)
     low, high, _ = bootstrap.ends(drawn)
-    found = honest_interval(above / below, low, high, units, bounds=(0.0, 1.0))
-    return Share(above / below, found.low, found.high, units)
+    interval = honest_interval(above / below, low, high, units, bounds=(0.0, 1.0))
+    return Share(above / below, interval.low, interval.high, units)

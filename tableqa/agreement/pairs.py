@@ -50,24 +50,24 @@ class PairMatrix:
     people: tuple[str, ...]
     pairs: tuple[Pair, ...]
 
-    def between(self, one: str, other: str) -> Agreement | None:
+    def between(self, first: str, second: str) -> Agreement | None:
         """The figure of two people in either order; None where they share no item, and of anybody with themselves."""
-        wanted = (min(one, other), max(one, other))
-        return next((pair.agreement for pair in self.pairs if (pair.one, pair.other) == wanted), None)
+        key = (min(first, second), max(first, second))
+        return next((pair.agreement for pair in self.pairs if (pair.one, pair.other) == key), None)
 
     def rows(self) -> list[list[Agreement | None]]:
         """The square for a heat map: a row and a column for each of `people`, the same above and below the diagonal."""
-        place = {person: number for number, person in enumerate(self.people)}
+        index = {person: number for number, person in enumerate(self.people)}
         square: list[list[Agreement | None]] = [[None] * len(self.people) for _ in self.people]
         for pair in self.pairs:
-            row, column = place[pair.one], place[pair.other]
+            row, column = index[pair.one], index[pair.other]
             square[row][column] = square[column][row] = pair.agreement
         return square
 
 
 def cohen_kappa(
-    one: Sequence[Hashable | None],
-    other: Sequence[Hashable | None],
+    first: Sequence[Hashable | None],
+    second: Sequence[Hashable | None],
     **resampling: Unpack[Resampling],
 ) -> Agreement:
     """Cohen's kappa of two raters' nominal labels, unit by unit; None and NaN are missing, and such units do not enter.
@@ -77,15 +77,17 @@ def cohen_kappa(
     The interval is that of the percentile bootstrap over units. Raises ValueError where the two differ in length, and for
     what cannot be a label.
     """
-    if len(one) != len(other):
-        raise ValueError(f"One rater has {len(one)} ratings and the other {len(other)}: one for each unit.")
+    if len(first) != len(second):
+        raise ValueError(
+            f"One rater has {len(first)} ratings and the other {len(second)}: one for each unit."
+        )
     try:
         table = Counter(
-            (a, b) for a, b in zip(one, other, strict=True) if not is_missing(a) and not is_missing(b)
+            (a, b) for a, b in zip(first, second, strict=True) if not is_missing(a) and not is_missing(b)
         )
     except TypeError as error:
         raise ValueError(f"A rating cannot be a label: {error}.") from error
-    raters = sum(any(not is_missing(label) for label in labels) for labels in (one, other))
+    raters = sum(any(not is_missing(label) for label in labels) for labels in (first, second))
     return cohen_of_counts(table, raters=raters, **resampling)
 
 
@@ -134,10 +136,10 @@ def _kappa(
     labels = sorted(
         {label for pair in table for label in pair}, key=lambda label: (str(type(label)), repr(label))
     )
-    place = {label: number for number, label in enumerate(labels)}
+    index = {label: number for number, label in enumerate(labels)}
     # Of the table and its mirror image, which have the same kappa, always the same one is drawn from: the order of units
     # and of raters then plays no part.
-    as_it_is = sorted((place[a], place[b], count) for (a, b), count in table.items())
+    as_it_is = sorted((index[a], index[b], count) for (a, b), count in table.items())
     cells = min(as_it_is, sorted((b, a, count) for a, b, count in as_it_is))
     rows, columns, counts = (np.array(part) for part in zip(*cells, strict=True))
 
@@ -180,20 +182,22 @@ def by_pair(
 
     Raises ValueError for a second rating of one item by one person, and as the measure does.
     """
-    said: dict[str, dict[Hashable, Any]] = {}
+    ratings: dict[str, dict[Hashable, Any]] = {}
     for item, person, rating in rows:
-        of_person = said.setdefault(person, {})
+        of_person = ratings.setdefault(person, {})
         if item in of_person:
             raise ValueError(f"{person} rated item {item!r} twice.")
         if not is_missing(rating):
             of_person[item] = rating
-    people = tuple(sorted(said))
-    found = []
-    for one, other in combinations(people, 2):
-        shared = sorted(said[one].keys() & said[other].keys(), key=lambda item: (str(type(item)), repr(item)))
+    people = tuple(sorted(ratings))
+    pairs = []
+    for first, second in combinations(people, 2):
+        shared = sorted(
+            ratings[first].keys() & ratings[second].keys(), key=lambda item: (str(type(item)), repr(item))
+        )
         if not shared:
             continue
-        both = [(item, said[one][item], said[other][item]) for item in shared]
+        both = [(item, ratings[first][item], ratings[second][item]) for item in shared]
         if callable(measure):
             figure = measure(both)
         elif measure == COHEN:
@@ -203,5 +207,5 @@ def by_pair(
             figure = from_patterns(
                 list(counted), list(counted.values()), measure, raters=2, order=order, **resampling
             )
-        found.append(Pair(one, other, figure))
-    return PairMatrix(people, tuple(found))
+        pairs.append(Pair(first, second, figure))
+    return PairMatrix(people, tuple(pairs))

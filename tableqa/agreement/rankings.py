@@ -90,14 +90,16 @@ class Pattern:
 
 def pattern_of(rankings: Sequence[Ranking | None]) -> Pattern:
     """The pattern of an item. Raises ValueError where its rankings hold different options."""
-    given = [tuple(ranking) for ranking in rankings if ranking is not None]
+    present_rankings = [tuple(ranking) for ranking in rankings if ranking is not None]
     sums: Counter[Hashable] = Counter()
-    for ranking in given:
-        if len(set(ranking)) != len(ranking) or set(ranking) != set(given[0]):
-            raise ValueError(f"{ranking!r} and {given[0]!r} do not rank the same options, each once.")
-        for place, option in enumerate(ranking, start=1):
-            sums[option] += place
-    return Pattern(len(sums), len(given), sum(total**2 for total in sums.values()))
+    for ranking in present_rankings:
+        if len(set(ranking)) != len(ranking) or set(ranking) != set(present_rankings[0]):
+            raise ValueError(
+                f"{ranking!r} and {present_rankings[0]!r} do not rank the same options, each once."
+            )
+        for rank, option in enumerate(ranking, start=1):
+            sums[option] += rank
+    return Pattern(len(sums), len(present_rankings), sum(total**2 for total in sums.values()))
 
 
 def from_patterns(
@@ -111,32 +113,32 @@ def from_patterns(
     _check(measure)
     ordered = _entering(patterns)
     return of_ratios(
-        [one.rankings * one.disagreement(measure) for one in ordered],
-        [float(one.rankings) for one in ordered],
-        [patterns[one] for one in ordered],
+        [pattern.rankings * pattern.disagreement(measure) for pattern in ordered],
+        [float(pattern.rankings) for pattern in ordered],
+        [patterns[pattern] for pattern in ordered],
         measure=measure,
         note=WITHIN_ITEMS,
         no_choice=ONE_OPTION,
-        ratings=sum(one.rankings * patterns[one] for one in ordered),
+        ratings=sum(pattern.rankings * patterns[pattern] for pattern in ordered),
         raters=raters,
         bootstrap=Bootstrap(**resampling),
     )
 
 
 def over_clusters(
-    found: Agreement, clusters: Mapping[tuple[Pattern, ...], int], measure: RankMeasure
+    coefficient: Agreement, clusters: Mapping[tuple[Pattern, ...], int], measure: RankMeasure
 ) -> Agreement:
     """The same figure with the interval of a bootstrap over clusters of units, as `agreement.over_clusters`."""
-    kept: Counter[tuple[Pattern, ...]] = Counter()
+    counts: Counter[tuple[Pattern, ...]] = Counter()
     for cluster, count in clusters.items():
         if entering := tuple(_entering(cluster)):
-            kept[entering] += count
-    ordered = sorted(kept)
+            counts[entering] += count
+    ordered = sorted(counts)
     return with_interval_over(
-        found,
-        [sum(one.rankings * one.disagreement(measure) for one in cluster) for cluster in ordered],
-        [float(sum(one.rankings for one in cluster)) for cluster in ordered],
-        [kept[cluster] for cluster in ordered],
+        coefficient,
+        [sum(pattern.rankings * pattern.disagreement(measure) for pattern in cluster) for cluster in ordered],
+        [float(sum(pattern.rankings for pattern in cluster)) for cluster in ordered],
+        [counts[cluster] for cluster in ordered],
     )
 
 
@@ -148,9 +150,9 @@ def influence(
 
     _check(measure)
     ordered = _entering(patterns)
-    observed = np.array([one.rankings * one.disagreement(measure) for one in ordered])
-    expected = np.array([float(one.rankings) for one in ordered])
-    return ratio_influence(observed, expected, np.array([patterns[one] for one in ordered]))
+    observed = np.array([pattern.rankings * pattern.disagreement(measure) for pattern in ordered])
+    expected = np.array([float(pattern.rankings) for pattern in ordered])
+    return ratio_influence(observed, expected, np.array([patterns[pattern] for pattern in ordered]))
 
 
 def second_opinion(units: Sequence[Sequence[Any]], measure: str) -> float | None:
@@ -160,20 +162,24 @@ def second_opinion(units: Sequence[Sequence[Any]], measure: str) -> float | None
     _check(measure)
     total, weight = 0.0, 0
     for unit in units:
-        given = [tuple(ranking) for ranking in unit if ranking is not None]
-        if len(given) < 2 or len(given[0]) < 2:
+        present_rankings = [tuple(ranking) for ranking in unit if ranking is not None]
+        if len(present_rankings) < 2 or len(present_rankings[0]) < 2:
             continue
-        ranks = [[ranking.index(option) for option in given[0]] for ranking in given]
-        pairs = [float(spearmanr(one, other).statistic) for one, other in combinations(ranks, 2)]
+        ranks = [[ranking.index(option) for option in present_rankings[0]] for ranking in present_rankings]
+        pairs = [float(spearmanr(first, second).statistic) for first, second in combinations(ranks, 2)]
         mean = sum(pairs) / len(pairs)
-        value = mean if measure == "mean_spearman" else (mean * (len(given) - 1) + 1) / len(given)
-        total, weight = total + len(given) * value, weight + len(given)
+        value = (
+            mean
+            if measure == "mean_spearman"
+            else (mean * (len(present_rankings) - 1) + 1) / len(present_rankings)
+        )
+        total, weight = total + len(present_rankings) * value, weight + len(present_rankings)
     return total / weight if weight else None
 
 
 def _entering(patterns: Iterable[Pattern]) -> list[Pattern]:
     """Those of two or more rankings of two or more options, in an order that fixes what a seed draws."""
-    return sorted(one for one in patterns if one.rankings > 1 and one.options > 1)
+    return sorted(pattern for pattern in patterns if pattern.rankings > 1 and pattern.options > 1)
 
 
 def _check(measure: str) -> None:

@@ -1,8 +1,8 @@
 """How many more labelled items bring the interval of an agreement below a wanted width, from the items labelled so far.
 
-    for_ratings(ratings, "fleiss_kappa", wanted=0.05).sentence
-    for_patterns(patterns, counts, "krippendorff_alpha_ordinal", raters=5, wanted=0.05)
-    units_needed(agreement, *influence, wanted=0.05)          # sets of cells, edits: agreement and influence from there
+    for_ratings(ratings, "fleiss_kappa", target=0.05).sentence
+    for_patterns(patterns, counts, "krippendorff_alpha_ordinal", raters=5, target=0.05)
+    units_needed(agreement, *influence, target=0.05)          # sets of cells, edits: agreement and influence from there
 
 The half-width of an interval over units shrinks as one over the square root of their number, so n units with half-width h
 need n (h / wanted)^2 in all. That assumes that further items are like these. Two numbers are given, because h is itself an
@@ -109,15 +109,15 @@ class Basis:
     spread: float = 1.0
     reason: str | None = None
 
-    def needed(self, wanted: float) -> "Needed":
+    def needed(self, target: float) -> "Needed":
         """For this half-width. Raises ValueError where it is not above 0."""
-        if not wanted > 0:
-            raise ValueError(f"The wanted half-width is {wanted}; it is a number above 0, as in 0.05.")
+        if not target > 0:
+            raise ValueError(f"The wanted half-width is {target}; it is a number above 0, as in 0.05.")
         if self.reason is not None or self.half_width is None:
-            return Needed(wanted, self.units, self.half_width, reason=self.reason)
-        likely = _further(self.units, self.half_width / wanted)
-        safe = _further(self.units, self.half_width * self.spread * MARGIN / wanted)
-        return Needed(wanted, self.units, self.half_width, likely, max(likely, safe))
+            return Needed(target, self.units, self.half_width, reason=self.reason)
+        likely = _further(self.units, self.half_width / target)
+        safe = _further(self.units, self.half_width * self.spread * MARGIN / target)
+        return Needed(target, self.units, self.half_width, likely, max(likely, safe))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,8 @@ class Needed:
             return REACHED.format(wanted=number(f"{self.wanted:g}"))
         if not self.likely:
             return NEARLY_REACHED.format(wanted=number(f"{self.wanted:g}"))
-        said = ABOUT if self.likely == self.safe else ABOUT_AND_SAFE
-        return said[self.likely == 1].format(
+        messages = ABOUT if self.likely == self.safe else ABOUT_AND_SAFE
+        return messages[self.likely == 1].format(
             likely=number(f"{self.likely:,}"),
             safe=number(f"{self.safe:,}"),
             wanted=number(f"{self.wanted:g}"),
@@ -156,14 +156,14 @@ class Needed:
 def for_ratings(
     ratings: Any,
     measure: str,
-    wanted: float,
+    target: float,
     *,
     order: Sequence[object] | None = None,
     **resampling: Unpack[Resampling],
 ) -> Needed:
     """From units x raters, as `tableqa.agreement.coefficients.agreement` takes them. Raises ValueError as it does."""
-    found = agreement(ratings, measure, order=order, **resampling)
-    return units_needed(found, *influence(ratings, measure, order=order), wanted=wanted)
+    coefficient = agreement(ratings, measure, order=order, **resampling)
+    return units_needed(coefficient, *influence(ratings, measure, order=order), target=target)
 
 
 def for_patterns(
@@ -172,46 +172,52 @@ def for_patterns(
     measure: str,
     *,
     raters: int,
-    wanted: float,
+    target: float,
     order: Sequence[object] | None = None,
     **resampling: Unpack[Resampling],
 ) -> Needed:
     """From counted patterns, as `tableqa.agreement.coefficients.from_patterns` takes them. Raises ValueError as it does."""
-    found = from_patterns(patterns, counts, measure, raters=raters, order=order, **resampling)
-    return units_needed(found, *influence_of_patterns(patterns, counts, measure, order=order), wanted=wanted)
+    coefficient = from_patterns(patterns, counts, measure, raters=raters, order=order, **resampling)
+    return units_needed(
+        coefficient, *influence_of_patterns(patterns, counts, measure, order=order), target=target
+    )
 
 
-def units_needed(found: Agreement, moved: "Array", counts: "Array", *, wanted: float) -> Needed:
+def units_needed(coefficient: Agreement, moved: "Array", counts: "Array", *, target: float) -> Needed:
     """How many more units an agreement needs, from itself and the influence of its units.
 
     moved, counts: as `tableqa.agreement.coefficients.influence`, `tableqa.agreement.cell_sets.influence` or
-    `tableqa.agreement.edits.influence` give them. wanted: half of the width that the interval shall have, above 0.
+    `tableqa.agreement.edits.influence` give them. target: half of the width that the interval shall have, above 0.
     Raises ValueError where it is not.
     """
-    return basis(found, moved, counts).needed(wanted)
+    return basis(coefficient, moved, counts).needed(target)
 
 
-def basis(found: Agreement, moved: "Array", counts: "Array") -> Basis:
+def basis(coefficient: Agreement, moved: "Array", counts: "Array") -> Basis:
     """What statements about any wanted half-width rest on, from what `units_needed` takes."""
-    half = None if found.low is None or found.high is None else (found.high - found.low) / 2
-    reason = _reason(found, half, moved, counts)
+    half = (
+        None
+        if coefficient.low is None or coefficient.high is None
+        else (coefficient.high - coefficient.low) / 2
+    )
+    reason = _reason(coefficient, half, moved, counts)
     if reason is not None:
-        return Basis(found.units, half, reason=reason)
-    return Basis(found.units, half, _upper_spread(moved, counts))
+        return Basis(coefficient.units, half, reason=reason)
+    return Basis(coefficient.units, half, _upper_spread(moved, counts))
 
 
 def _further(units: int, ratio: float) -> int:
     return max(0, ceil(units * ratio * ratio) - units)
 
 
-def _reason(found: Agreement, half: float | None, moved: "Array", counts: "Array") -> str | None:
-    if found.reason is not None:
-        return found.reason
-    if found.units < FEWEST_UNITS:
-        return TOO_FEW[found.units == 1].format(units=found.units, fewest=FEWEST_UNITS)
+def _reason(coefficient: Agreement, half: float | None, moved: "Array", counts: "Array") -> str | None:
+    if coefficient.reason is not None:
+        return coefficient.reason
+    if coefficient.units < FEWEST_UNITS:
+        return TOO_FEW[coefficient.units == 1].format(units=coefficient.units, fewest=FEWEST_UNITS)
     if half is None:
         return NO_INTERVAL
-    if found.left_out > 0.05 * found.replicates:
+    if coefficient.left_out > 0.05 * coefficient.replicates:
         return OFTEN_UNDEFINED
     if half == 0 or not len(moved):
         return ALIKE
@@ -221,7 +227,7 @@ def _reason(found: Agreement, half: float | None, moved: "Array", counts: "Array
         return ALIKE
     telling = float((centred**2 * counts).sum() ** 2 / fourth)
     if telling < FEWEST_TELLING:
-        return FEW_PLACES.format(telling=max(1, round(telling)), units=found.units)
+        return FEW_PLACES.format(telling=max(1, round(telling)), units=coefficient.units)
     return None
 
 

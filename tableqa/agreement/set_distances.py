@@ -19,8 +19,8 @@ def check_distance(distance: str) -> None:
         raise ValueError(f"distance is {distance!r}; it must be one of {', '.join(get_args(Distance))}.")
 
 
-def distance_of_sizes(common: int, one: int, other: int, distance: Distance) -> float:
-    """The distance of two sets with `one` and `other` members, of which `common` are in both; from 0 to 1.
+def distance_of_sizes(common: int, first: int, second: int, distance: Distance) -> float:
+    """The distance of two sets with `first` and `second` members, of which `common` are in both; from 0 to 1.
 
     jaccard   one minus the members in common over the members in either
     masi      the same with the members in common weighted: 1 for equal sets, 2/3 where one holds the other, 1/3 where they
@@ -28,9 +28,9 @@ def distance_of_sizes(common: int, one: int, other: int, distance: Distance) -> 
 
     Two empty sets are equal. Sizes are taken at their word: `common` is at most the smaller of the two.
     """
-    union = one + other - common
+    union = first + second - common
     if not union:
         return 0.0
     if distance == "jaccard" or common == union:
         return 1 - common / union
-    return 1 - common / union * (2 / 3 if common == min(one, other) else 1 / 3)
+    return 1 - common / union * (2 / 3 if common == min(first, second) else 1 / 3)

@@ -107,8 +107,10 @@ def dates_of(text: str) -> tuple[Date, ...]:
 
 def has_months_first(texts: Iterable[str]) -> bool:
     """Whether dates of numbers have the month first: 12/25/1991 is among the texts, and no 25/12/1991."""
-    found = [_NUMERIC.fullmatch(text.strip().lower()) for text in texts if 8 <= len(text) <= _LONGEST]
-    pairs = [(int(match["first"]), int(match["second"])) for match in found if match and match["mark"] != "."]
+    matches = [_NUMERIC.fullmatch(text.strip().lower()) for text in texts if 8 <= len(text) <= _LONGEST]
+    pairs = [
+        (int(match["first"]), int(match["second"])) for match in matches if match and match["mark"] != "."
+    ]
     return any(second > 12 for _, second in pairs) and all(first <= 12 for first, _ in pairs)
 
 

@@ -54,12 +54,12 @@ def fold_all(texts: Sequence[str]) -> list[str]:
 def _plain(character: str, before: str) -> str:
     if character.isascii():
         return "'" if character == "`" else character
-    known = _plain_alone(character)
+    plain_character = _plain_alone(character)
     if character in "⁰¹²³⁴⁵⁶⁷⁸⁹" and before.isdigit():
-        return "^" + known
-    if "⁄" in known and before.isdigit():
-        return " " + known
-    return known
+        return "^" + plain_character
+    if "⁄" in plain_character and before.isdigit():
+        return " " + plain_character
+    return plain_character
 
 
 @lru_cache(maxsize=4096)
@@ -104,12 +104,12 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isalnum():
         return text
-    shown = "".join(
+    visible_text = "".join(
         " " if character.isspace() else character
         for character in text
         if character.isspace() or unicodedata.category(character) not in ("Cf", "Cc")
     )
-    return _BESIDE_A_SIGN.sub("", " ".join(shown.split()))
+    return _BESIDE_A_SIGN.sub("", " ".join(visible_text.split()))
 
 
 _BESIDE_A_SIGN = re.compile(r"(?<!\w) +| +(?!\w)")

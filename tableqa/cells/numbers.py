@@ -241,10 +241,10 @@ def _scale_and_unit(rest: str, unit: str) -> tuple[int, str] | None:
         return power, unit
     if rest == "s" and not spaced:
         return None  # the 1990s, not 1,990 seconds
-    found = _unit(rest)
-    if found is None or (unit and unit != found):
+    parsed_unit = _unit(rest)
+    if parsed_unit is None or (unit and unit != parsed_unit):
         return None
-    return power, found
+    return power, parsed_unit
 
 
 def _unit(text: str) -> str | None:

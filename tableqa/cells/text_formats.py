@@ -159,10 +159,10 @@ def _alike(fresh: Format, before: Format, forms: Sequence[Format]) -> bool:
     """
     if fresh.kind != "number":
         return any(_masks(fresh) & _masks(form) for form in forms)
-    shown = [
+    comparable_forms = [
         form for form in forms if _like_a_year(fresh) or not _like_a_year(form) or form == before
     ] or forms
-    unit = [form for form in shown if (form.prefix, form.suffix) == (fresh.prefix, fresh.suffix)]
+    unit = [form for form in comparable_forms if (form.prefix, form.suffix) == (fresh.prefix, fresh.suffix)]
     if before.kind == "number" and unit:
         unit.append(before)
     return (

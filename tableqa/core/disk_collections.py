@@ -33,7 +33,7 @@ def database(*statements: str) -> sqlite3.Connection:
 
     Everything is one transaction that never ends: what a crash would leave behind is nobody's.
     """
-    found = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
     for statement in (
         f"PRAGMA cache_size = -{CACHE}",
         "PRAGMA journal_mode = OFF",
@@ -41,8 +41,8 @@ def database(*statements: str) -> sqlite3.Connection:
         "BEGIN",
         *statements,
     ):
-        found.execute(statement)
-    return found
+        connection.execute(statement)
+    return connection
 
 
 class Shelf(MutableMapping[Key, Value]):
@@ -177,8 +177,8 @@ class Lines(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._starts)
 
-    def __getitem__(self, place: Any) -> Any:
-        self._file.seek(self._starts[place])
+    def __getitem__(self, index: Any) -> Any:
+        self._file.seek(self._starts[index])
         return json.loads(self._file.readline())
 
 

@@ -32,7 +32,7 @@ _language: Callable[[], str] | None = None
 
 
 def use(
-    one: Callable[[str], str] | None,
+    translate: Callable[[str], str] | None,
     counted: Callable[[str, str, int], str] | None,
     number: Callable[[str], str] | None = None,
     load: Callable[[], object] | None = None,
@@ -44,7 +44,7 @@ def use(
     declare messages; called once, when a stored code is unknown. language: the code of the reader's language.
     """
     global _one, _counted, _number, _load, _language
-    _one, _counted, _number, _load, _language = one, counted, number, load, language
+    _one, _counted, _number, _load, _language = translate, counted, number, load, language
 
 
 class Translated(str):

@@ -59,9 +59,9 @@ class Answers(tuple[str, ...]):
         alternatives: Iterable[Iterable[str]] = (),
         is_month_first: bool = False,
     ) -> "Answers":
-        made = super().__new__(cls, answers)
-        made.alternatives, made.is_month_first = tuple(map(tuple, alternatives)), is_month_first
-        return made
+        instance = super().__new__(cls, answers)
+        instance.alternatives, instance.is_month_first = tuple(map(tuple, alternatives)), is_month_first
+        return instance
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, other) is True and self.alternatives == alternatives_of(other)
@@ -139,21 +139,23 @@ def compare(predicted: Sequence[str], gold: Sequence[str], ordered: bool = False
     """
     first = is_month_first(predicted) or is_month_first(gold)
     pairs = (
-        (_readings(one, first), _readings(other, first))
-        for one in accepted(predicted)
+        (_readings(candidate, first), _readings(other, first))
+        for candidate in accepted(predicted)
         for other in accepted(gold)
     )
     comparisons = (
-        _compare_in_order(left, right) if ordered else _compare_sets(_once(left), _once(right))
-        for left, right in pairs
+        _compare_in_order(predicted_readings, gold_readings)
+        if ordered
+        else _compare_sets(_once(predicted_readings), _once(gold_readings))
+        for predicted_readings, gold_readings in pairs
     )
-    return min(comparisons, key=lambda one: (not one.equal, _GRAVITY.index(one.difference)))
+    return min(comparisons, key=lambda candidate: (not candidate.equal, _GRAVITY.index(candidate.difference)))
 
 
 def says(text: str, answer: str) -> bool:
     """Whether one text says an answer: `compare([text], [answer]).equal`, a few times faster."""
-    one, other = _readings([text, answer])
-    return _compare_answers(one, other).equal
+    text_reading, answer_reading = _readings([text, answer])
+    return _compare_answers(text_reading, answer_reading).equal
 
 
 def normal_forms(text: str) -> tuple[str, ...]:
@@ -295,16 +297,21 @@ def _loose(full: str) -> str:
 _DIFFERENT = Comparison(equal=False, difference="value")
 
 
-def _compare_answers(one: _Reading, other: _Reading) -> Comparison:
-    if one.text == other.text or one.full == other.full or one.bare == other.full or one.full == other.bare:
+def _compare_answers(first: _Reading, second: _Reading) -> Comparison:
+    if (
+        first.text == second.text
+        or first.full == second.full
+        or first.bare == second.full
+        or first.full == second.bare
+    ):
         return Comparison(equal=True)
-    if one.number and other.number:
-        return _compare_numbers(one.number, other.number)
-    if one.dates and other.dates and _same_date(one.dates, other.dates):
+    if first.number and second.number:
+        return _compare_numbers(first.number, second.number)
+    if first.dates and second.dates and _same_date(first.dates, second.dates):
         return Comparison(equal=True, difference="form")
-    if one.time and one.time == other.time:
+    if first.time and first.time == second.time:
         return Comparison(equal=True, difference="form")
-    if one.loose == other.loose:
+    if first.loose == second.loose:
         return Comparison(equal=True, difference="form")
     return _DIFFERENT
 
@@ -316,46 +323,46 @@ def _same_date(some: tuple[Date, ...], others: tuple[Date, ...]) -> bool:
     return bool(set(some) & set(others))
 
 
-def _compare_numbers(one: Number, other: Number) -> Comparison:
-    if one.unit and other.unit and one.unit != other.unit:
+def _compare_numbers(first: Number, second: Number) -> Comparison:
+    if first.unit and second.unit and first.unit != second.unit:
         return _DIFFERENT
-    if one.fraction and other.fraction:
-        same = one.fraction == other.fraction and one.value == other.value
+    if first.fraction and second.fraction:
+        same = first.fraction == second.fraction and first.value == second.value
         return Comparison(equal=True, difference="form") if same else _DIFFERENT
-    if _near(one.value, other.value):
-        if one.unit != other.unit:
+    if _near(first.value, second.value):
+        if first.unit != second.unit:
             return Comparison(equal=True, difference="unit")
-        return Comparison(equal=True, difference=None if one.plain and other.plain else "form")
-    if one.fraction or other.fraction:
+        return Comparison(equal=True, difference=None if first.plain and second.plain else "form")
+    if first.fraction or second.fraction:
         return _DIFFERENT
-    if _rounded(one, other):
+    if _rounded(first, second):
         return Comparison(equal=True, difference="rounding")
-    if _near(-one.value, other.value) or _rounded(one, other, times=-1):
+    if _near(-first.value, second.value) or _rounded(first, second, times=-1):
         return Comparison(equal=False, difference="sign")
-    small, large = sorted((one, other), key=lambda number: abs(number.value))
+    small, large = sorted((first, second), key=lambda number: abs(number.value))
     for factor in SCALES:
         if _near(small.value * factor, large.value) or _rounded(small, large, times=factor):
             return Comparison(equal=False, difference="scale", factor=factor)
     return _DIFFERENT
 
 
-def _near(one: Decimal, other: Decimal) -> bool:
-    size = max(abs(one), abs(other))
+def _near(first: Decimal, second: Decimal) -> bool:
+    size = max(abs(first), abs(second))
     # Below a thousandth the published tolerance would make different numbers equal.
-    return abs(one - other) <= (_TOLERANCE if size >= Decimal("0.001") else size * _TOLERANCE)
+    return abs(first - second) <= (_TOLERANCE if size >= Decimal("0.001") else size * _TOLERANCE)
 
 
-def _rounded(one: Number, other: Number, times: int = 1) -> bool:
-    """Whether of `times` x `one` and `other` the one with fewer decimals is the other rounded, or cut off after three.
+def _rounded(first: Number, second: Number, times: int = 1) -> bool:
+    """Whether of `times` x `first` and `second` the one with fewer decimals is the other rounded, or cut off after three.
 
     Only where enough is left to tell: two decimals, or one decimal and three significant digits. 12 is not 12.4.
     """
     shift = max(len(str(abs(times))) - 1, 0)
-    scaled = (one.value * times, max(one.decimals - shift, 0), one.digits)
+    scaled = (first.value * times, max(first.decimals - shift, 0), first.digits)
     (fine, _, _), (coarse, decimals, digits) = sorted(
-        (scaled, (other.value, other.decimals, other.digits)), key=lambda number: -number[1]
+        (scaled, (second.value, second.decimals, second.digits)), key=lambda number: -number[1]
     )
-    if scaled[1] == other.decimals or decimals < 1 or (decimals == 1 and digits < 3):
+    if scaled[1] == second.decimals or decimals < 1 or (decimals == 1 and digits < 3):
         return False
     last = Decimal(1).scaleb(-decimals)
     cut_off = decimals >= 3 and coarse * fine > 0 and 0 <= abs(fine) - abs(coarse) < last
@@ -379,9 +386,9 @@ def _once(readings: Iterable[_Reading]) -> list[_Reading]:
     return list(first.values())
 
 
-def _compare_in_order(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison:
-    if len(left) == len(right):
-        singles = [_compare_answers(one, other) for one, other in zip(left, right, strict=True)]
+def _compare_in_order(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison:
+    if len(predicted) == len(gold):
+        singles = [_compare_answers(first, second) for first, second in zip(predicted, gold, strict=True)]
         if all(single.equal for single in singles):
             return Comparison(equal=True, difference=_gravest(single.difference for single in singles))
         names = {(single.difference, single.factor) for single in singles if not single.equal}
@@ -389,99 +396,102 @@ def _compare_in_order(left: Sequence[_Reading], right: Sequence[_Reading]) -> Co
             return Comparison(equal=False, difference=name[0], factor=name[1])
         if any(single.equal for single in singles):
             return Comparison(equal=False, difference="partial")
-    common = _pair(left, right, lambda one, other: _compare_answers(one, other).equal)
+    common = _pair(predicted, gold, lambda first, second: _compare_answers(first, second).equal)
     return Comparison(equal=False, difference="partial") if common else _DIFFERENT
 
 
-def _compare_sets(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison:
-    pairs = _pair(left, right, lambda one, other: _compare_answers(one, other).equal)
-    if len(left) == len(right) == len(pairs):
-        notes = [_compare_answers(left[i], right[j]).difference for i, j in pairs.items()]
+def _compare_sets(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison:
+    pairs = _pair(predicted, gold, lambda first, second: _compare_answers(first, second).equal)
+    if len(predicted) == len(gold) == len(pairs):
+        notes = [_compare_answers(predicted[i], gold[j]).difference for i, j in pairs.items()]
         notes.append("order" if any(i != j for i, j in pairs.items()) else None)
         return Comparison(equal=True, difference=_gravest(notes))
-    if len(left) == len(right):
-        taken = set(pairs.values())
-        rest_left = [reading for i, reading in enumerate(left) if i not in pairs]
-        rest_right = [reading for j, reading in enumerate(right) if j not in taken]
-        if (name := _one_name(rest_left, rest_right)) is not None:
+    if len(predicted) == len(gold):
+        paired = set(pairs.values())
+        rest_predicted = [reading for i, reading in enumerate(predicted) if i not in pairs]
+        rest_gold = [reading for j, reading in enumerate(gold) if j not in paired]
+        if (name := _one_name(rest_predicted, rest_gold)) is not None:
             return name
     return Comparison(equal=False, difference="partial") if pairs else _DIFFERENT
 
 
-def _one_name(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison | None:
+def _one_name(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison | None:
     """The one difference, sign or scale, that explains all the answers that have no equal; None if there is none."""
-    if len(left) * len(right) > _MOST_PAIRS:
-        return _one_name_of_numbers(left, right) if version() >= 8 else None
-    names = [_compare_answers(left[0], other) for other in right]
+    if len(predicted) * len(gold) > _MOST_PAIRS:
+        return _one_name_of_numbers(predicted, gold) if version() >= 8 else None
+    names = [_compare_answers(predicted[0], other) for other in gold]
     for name in dict.fromkeys(name for name in names if name.difference in ("sign", "scale")):
 
-        def differ_so(one: _Reading, other: _Reading, name: Comparison = name) -> bool:
-            return _compare_answers(one, other) == name
+        def differ_so(first: _Reading, second: _Reading, name: Comparison = name) -> bool:
+            return _compare_answers(first, second) == name
 
-        if len(_pair(left, right, differ_so)) == len(left):
+        if len(_pair(predicted, gold, differ_so)) == len(predicted):
             return name
     return None
 
 
-def _one_name_of_numbers(left: Sequence[_Reading], right: Sequence[_Reading]) -> Comparison | None:
+def _one_name_of_numbers(predicted: Sequence[_Reading], gold: Sequence[_Reading]) -> Comparison | None:
     """The same for many numbers. Signs and scales keep the order of sizes, so each number has only one counterpart."""
-    numbers = [[each.number for each in side if each.number] for side in (left, right)]
+    numbers = [[each.number for each in side if each.number] for side in (predicted, gold)]
     sides = [sorted(side, key=lambda number: abs(number.value)) for side in numbers]
-    if any(len(side) != len(left) for side in sides):
+    if any(len(side) != len(predicted) for side in sides):
         return None
-    names = {_compare_numbers(one, other) for one, other in zip(*sides, strict=True)}
+    names = {_compare_numbers(first, second) for first, second in zip(*sides, strict=True)}
     name = names.pop()
     return name if not names and name.difference in ("sign", "scale") else None
 
 
 def _pair(
-    left: Sequence[_Reading], right: Sequence[_Reading], fits: Callable[[_Reading, _Reading], bool]
+    predicted: Sequence[_Reading], gold: Sequence[_Reading], fits: Callable[[_Reading, _Reading], bool]
 ) -> dict[int, int]:
-    """A largest pairing of places in `left` with places in `right` whose answers fit, each used once.
+    """A largest pairing of places in `predicted` with places in `gold` whose answers fit, each used once.
 
     Answers with one key are paired first; for the others paths are augmented (Kuhn). `fits` is not asked about pairs of
     many answers that cannot be equal.
     """
-    places = {reading.key: j for j, reading in enumerate(right)}
+    places = {reading.key: j for j, reading in enumerate(gold)}
     pairs = {}
-    for i, reading in enumerate(left):
+    for i, reading in enumerate(predicted):
         j = places.pop(reading.key, None)
-        if j is not None and fits(reading, right[j]):
+        if j is not None and fits(reading, gold[j]):
             pairs[i] = j
-    taken = {j: i for i, j in pairs.items()}
-    open_left = [i for i in range(len(left)) if i not in pairs]
-    open_right = [j for j in range(len(right)) if j not in taken]
-    likely: Mapping[int, Sequence[int]] = dict.fromkeys(open_left, open_right)
-    if len(open_left) * len(open_right) > _MOST_PAIRS:
-        likely = _likely(left, right, open_left, open_right) if version() >= 8 else {}
+    partners = {j: i for i, j in pairs.items()}
+    open_predicted = [i for i in range(len(predicted)) if i not in pairs]
+    open_gold = [j for j in range(len(gold)) if j not in partners]
+    likely: Mapping[int, Sequence[int]] = dict.fromkeys(open_predicted, open_gold)
+    if len(open_predicted) * len(open_gold) > _MOST_PAIRS:
+        likely = _likely(predicted, gold, open_predicted, open_gold) if version() >= 8 else {}
         if not likely or sum(map(len, likely.values())) > _MOST_LIKELY_PAIRS:
             return pairs
-    fitting = {i: [j for j in likely[i] if fits(left[i], right[j])] for i in open_left}
+    fitting = {i: [j for j in likely[i] if fits(predicted[i], gold[j])] for i in open_predicted}
 
     def place(i: int, tried: set[int], depth: int = 0) -> bool:
         for j in fitting[i]:
             if j not in tried:
                 tried.add(j)
-                if j not in taken or (depth < _LONGEST_PATH and place(taken[j], tried, depth + 1)):
-                    taken[j] = i
+                if j not in partners or (depth < _LONGEST_PATH and place(partners[j], tried, depth + 1)):
+                    partners[j] = i
                     return True
         return False
 
-    for i in open_left:
+    for i in open_predicted:
         place(i, set())
-    return {i: j for j, i in taken.items()}
+    return {i: j for j, i in partners.items()}
 
 
 def _likely(
-    left: Sequence[_Reading], right: Sequence[_Reading], open_left: Sequence[int], open_right: Sequence[int]
+    predicted: Sequence[_Reading],
+    gold: Sequence[_Reading],
+    open_predicted: Sequence[int],
+    open_gold: Sequence[int],
 ) -> dict[int, list[int]]:
-    """The places in `right` whose answer may equal the one at a place in `left`: both have a form in common."""
-    levels = {_level(each.number) for each in (*left, *right) if each.number}
+    """The places in `gold` whose answer may equal the one at a place in `predicted`: both have a form in common."""
+    levels = {_level(each.number) for each in (*predicted, *gold) if each.number}
     places: dict[Hashable, list[int]] = {}
-    for j in open_right:
-        for form in _forms(right[j], levels):
+    for j in open_gold:
+        for form in _forms(gold[j], levels):
             places.setdefault(form, []).append(j)
-    likely = {i: _forms(left[i], levels, asks=True) for i in open_left}
+    likely = {i: _forms(predicted[i], levels, asks=True) for i in open_predicted}
     return {i: sorted({j for form in forms for j in places.get(form, ())}) for i, forms in likely.items()}
 
 

@@ -203,7 +203,7 @@ def _answers(answers: Any, alternatives: Any) -> tuple[str, ...]:
         raise ExampleError(
             phrase("alternatives is a list of lists, not a {type}", type=type(alternatives).__name__)
         )
-    others = [_texts(one, f"alternatives[{i}]") for i, one in enumerate(alternatives)]
+    others = [_texts(alternative, f"alternatives[{i}]") for i, alternative in enumerate(alternatives)]
     if others and not all([first, *others]):
         raise ExampleError(phrase("answers with alternatives are never empty"))
     return with_alternatives(first, others)

@@ -221,10 +221,10 @@ class Table:
         if columns is not None:
             places = self._column_places
             _check_order(columns, places, "column")
-            taken = _taking([places[id] for id in columns])
-            table["header"] = taken(self.header)
-            table["rows"] = tuple([taken(row) for row in table["rows"]])
-            table["header_rows"] = tuple([taken(row) for row in self.header_rows])
+            reorder = _taking([places[id] for id in columns])
+            table["header"] = reorder(self.header)
+            table["rows"] = tuple([reorder(row) for row in table["rows"]])
+            table["header_rows"] = tuple([reorder(row) for row in self.header_rows])
             table["column_ids"] = tuple(columns)
         return self._made(table)
 
@@ -292,7 +292,7 @@ class Table:
             raise TableError(
                 phrase("a table must be an object with header and rows, not {kind}", kind=_kind(data))
             )
-        known = {
+        allowed_keys = {
             "header",
             "rows",
             "title",
@@ -305,12 +305,12 @@ class Table:
         }
         if missing := {"header", "rows"} - set(data):
             raise TableError(phrase("a table needs {value}", value=" and ".join(sorted(missing))))
-        if unknown := sorted(str(key) for key in set(data) - known):
+        if unknown := sorted(str(key) for key in set(data) - allowed_keys):
             raise TableError(
                 phrase(
                     "a table has no {unknown}; it has {value}",
                     unknown=", ".join(unknown),
-                    value=", ".join(sorted(known)),
+                    value=", ".join(sorted(allowed_keys)),
                 )
             )
         return cls(
@@ -446,11 +446,11 @@ def _check_ids(ids: Sequence[str], expected: int, kind: str) -> None:
         seen.add(value)
 
 
-def _place(places: dict[str, int], wanted: str, kind: str) -> int:
+def _place(places: dict[str, int], line_id: str, kind: str) -> int:
     try:
-        return places[wanted]
+        return places[line_id]
     except KeyError:
-        raise KeyError(f"there is no {kind} {wanted!r} in this table") from None
+        raise KeyError(f"there is no {kind} {line_id!r} in this table") from None
 
 
 def _kind(value: object) -> str:
@@ -484,25 +484,29 @@ def _check_spans(table: Table) -> None:
                     column=span.column,
                 )
             )
-        top, left = lines.index(span.row), table.column_ids.index(span.column)
+        first_row, first_column = lines.index(span.row), table.column_ids.index(span.column)
         if span.rows < 1 or span.columns < 1 or span.rows * span.columns < 2:
             raise TableError(
                 phrase("the span at {row}/{column} covers no second cell", row=span.row, column=span.column)
             )
-        if top + span.rows > len(lines) or left + span.columns > len(table.column_ids):
+        if first_row + span.rows > len(lines) or first_column + span.columns > len(table.column_ids):
             raise TableError(
                 phrase(
                     "the span at {row}/{column} reaches beyond the table", row=span.row, column=span.column
                 )
             )
-        for place in ((i, j) for i in range(top, top + span.rows) for j in range(left, left + span.columns)):
-            if place in covered:
+        for position in (
+            (i, j)
+            for i in range(first_row, first_row + span.rows)
+            for j in range(first_column, first_column + span.columns)
+        ):
+            if position in covered:
                 raise TableError(
                     phrase(
                         "the span at {row}/{column} overlaps another one", row=span.row, column=span.column
                     )
                 )
-            covered.add(place)
+            covered.add(position)
 
 
 def _check_order(order: Sequence[str], places: Mapping[str, int], what: str) -> None:

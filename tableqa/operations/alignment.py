@@ -47,11 +47,11 @@ def align(base: Table, edited: Table) -> Table:
 
 
 def _fresh_names(base: Table) -> Iterator[str]:
-    taken = {*base.row_ids, *base.column_ids}
+    used_ids = {*base.row_ids, *base.column_ids}
     number = 0
     while True:
         number += 1
-        if f"n{number}" not in taken:
+        if f"n{number}" not in used_ids:
             yield f"n{number}"
 
 
@@ -142,8 +142,8 @@ def _gaps(olds: int, news: int, pairs: _Pairs) -> list[tuple[list[int], list[int
     used = set(pairs.values())
     gaps = []
     for (i, k), (next_i, next_k) in pairwise(anchors):
-        old = [place for place in range(i + 1, next_i) if place not in used]
-        new = [place for place in range(k + 1, next_k) if place not in pairs]
+        old = [index for index in range(i + 1, next_i) if index not in used]
+        new = [index for index in range(k + 1, next_k) if index not in pairs]
         if old and new:
             gaps.append((old, new))
     return gaps

@@ -35,13 +35,13 @@ def bad(message: str) -> OperationError:
     return OperationError("bad_operation", message)
 
 
-def stale(what: str, found: object, expected: object) -> OperationError:
+def stale(what: str, actual: object, expected: object) -> OperationError:
     """An operation that was made for another table."""
     return OperationError(
         "stale_base",
         gettext(
             "{what} contains {short}, but the operation expects {short_2}; start again from this table"
-        ).format(what=what, short=short(found), short_2=short(expected)),
+        ).format(what=what, short=short(actual), short_2=short(expected)),
     )
 
 

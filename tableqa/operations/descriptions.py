@@ -37,8 +37,8 @@ def describe(operation: Operation, table: Table) -> str:
     """
     match operation:
         case SetCell():
-            place = f"{_row(table, operation.row)}, {column_name(table, operation.column)}"
-            return f"{place}: {_change(operation.old, operation.new)}"
+            location = f"{_row(table, operation.row)}, {column_name(table, operation.column)}"
+            return f"{location}: {_change(operation.old, operation.new)}"
         case RenameHeader():
             return gettext("Header of {column}: {change}").format(
                 column=_place(table, operation.column), change=_change(operation.old, operation.new)
@@ -87,8 +87,8 @@ def _removed(what: str, texts: Sequence[str]) -> str:
     return gettext("{what} removed: {texts}").format(what=what, texts=_list(texts))
 
 
-def _moved(what: str, place: str) -> str:
-    return gettext("{what} moved {place}").format(what=what, place=place)
+def _moved(what: str, destination: str) -> str:
+    return gettext("{what} moved {place}").format(what=what, place=destination)
 
 
 def column_name(table: Table, column: str) -> str:
@@ -133,8 +133,8 @@ def _change(old: str, new: str) -> str:
 def _list(texts: Sequence[str]) -> str:
     if not texts:
         return gettext("(empty)")
-    shown = " | ".join(_shown(text) for text in texts[:6])
-    return f"{shown} | …" if len(texts) > 6 else shown
+    joined_texts = " | ".join(_shown(text) for text in texts[:6])
+    return f"{joined_texts} | …" if len(texts) > 6 else joined_texts
 
 
 def _shown(text: str) -> str:

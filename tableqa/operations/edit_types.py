@@ -58,9 +58,9 @@ class _OfFields:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        known = fields(cls)  # type: ignore[arg-type]
-        required = [each.name for each in known if each.default is MISSING]
-        optional = [each.name for each in known if each.default is not MISSING]
+        class_fields = fields(cls)  # type: ignore[arg-type]
+        required = [each.name for each in class_fields if each.default is MISSING]
+        optional = [each.name for each in class_fields if each.default is not MISSING]
         return cls(**fields_of(data, cls.op, required, optional))
 
 
@@ -293,11 +293,11 @@ class SplitColumn:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        given = fields_of(data, cls.op, ("column", "into"))
-        if not isinstance(given["into"], list | tuple):
-            raise bad(f"into is a list, not {kind_of(given['into'])}")
-        parts = [Part(**fields_of(part, "", ("column", "header", "cells"))) for part in given["into"]]
-        return cls(column=given["column"], into=tuple(parts))
+        values = fields_of(data, cls.op, ("column", "into"))
+        if not isinstance(values["into"], list | tuple):
+            raise bad(f"into is a list, not {kind_of(values['into'])}")
+        parts = [Part(**fields_of(part, "", ("column", "header", "cells"))) for part in values["into"]]
+        return cls(column=values["column"], into=tuple(parts))
 
     def apply(self, sheet: Sheet) -> None:
         j = sheet.column(self.column)
@@ -354,8 +354,8 @@ class MaskCells:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        given = fields_of(data, cls.op, ("cells", "with"))
-        return cls(cells=given["cells"], replacement=given["with"])
+        values = fields_of(data, cls.op, ("cells", "with"))
+        return cls(cells=values["cells"], replacement=values["with"])
 
     def apply(self, sheet: Sheet) -> None:
         for row, column in self.cells:
@@ -393,8 +393,8 @@ def from_dict(data: object) -> Operation:
         raise bad(f"an operation is an object, not {kind_of(data)}")
     name = data.get("op")
     if not isinstance(name, str) or name not in OPERATIONS:
-        shown = repr(name) if isinstance(name, str) and len(name) <= 40 else kind_of(name)
-        raise bad(f"op is one of {', '.join(OPERATIONS)}, not {shown}")
+        actual = repr(name) if isinstance(name, str) and len(name) <= 40 else kind_of(name)
+        raise bad(f"op is one of {', '.join(OPERATIONS)}, not {actual}")
     return OPERATIONS[name].from_dict(data)
 
 

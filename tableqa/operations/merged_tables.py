@@ -35,14 +35,14 @@ class Line:
         """The numbers of the variants without it, if the base has it."""
         if self.base is None:
             return ()
-        return tuple(number for number, place in enumerate(self.places) if place is None)
+        return tuple(number for number, position in enumerate(self.places) if position is None)
 
     @property
     def inserted(self) -> tuple[int, ...]:
         """The numbers of the variants that have it, if the base does not."""
         if self.base is not None:
             return ()
-        return tuple(number for number, place in enumerate(self.places) if place is not None)
+        return tuple(number for number, position in enumerate(self.places) if position is not None)
 
     @property
     def stays(self) -> bool:
@@ -119,8 +119,8 @@ def merge(base: Table, variants: Sequence[Table]) -> MergedTable | None:
             line_of_cells(
                 None if row.base is None else base.rows[row.base],
                 [
-                    None if place is None else variant.rows[place]
-                    for variant, place in zip(variants, row.places, strict=True)
+                    None if position is None else variant.rows[position]
+                    for variant, position in zip(variants, row.places, strict=True)
                 ],
             )
             for row in rows
@@ -136,17 +136,19 @@ def _unique_ids(base: Sequence[str], ids: Sequence[str], number: int) -> list[st
 
 def _texts_of_rows(column_ids: Sequence[str], variant: Table) -> list[Texts]:
     """The texts of each row in the columns of the base."""
-    place_of = {id: place for place, id in enumerate(variant.column_ids)}
-    places = [place_of.get(id) for id in column_ids]
-    return [tuple(None if place is None else row[place] for place in places) for row in variant.rows]
+    position_of = {id: position for position, id in enumerate(variant.column_ids)}
+    positions = [position_of.get(id) for id in column_ids]
+    return [
+        tuple(None if position is None else row[position] for position in positions) for row in variant.rows
+    ]
 
 
 def _texts_of_columns(row_ids: Sequence[str], variant: Table) -> list[Texts]:
     """The header of each column and its texts in the rows of the base."""
-    place_of = {id: place for place, id in enumerate(variant.row_ids)}
-    places = [place_of.get(id) for id in row_ids]
+    position_of = {id: position for position, id in enumerate(variant.row_ids)}
+    positions = [position_of.get(id) for id in row_ids]
     return [
-        (name, *(None if place is None else variant.rows[place][at] for place in places))
+        (name, *(None if position is None else variant.rows[position][at] for position in positions))
         for at, name in enumerate(variant.header)
     ]
 
@@ -158,20 +160,21 @@ def _join_equal(base: Sequence[str], ids: list[list[str]], texts: Sequence[Seque
     for names, lines in zip(ids, texts, strict=True):
         anchor = ""
         often: dict[tuple[str, Texts], int] = {}
-        for place, name in enumerate(names):
+        for position, name in enumerate(names):
             if name in base_ids:
                 anchor = name
                 continue
-            key = (anchor, lines[place])
+            key = (anchor, lines[position])
             often[key] = often.get(key, 0) + 1
-            names[place] = joined.setdefault((*key, often[key]), name)
+            names[position] = joined.setdefault((*key, often[key]), name)
 
 
 def _lines(base: Sequence[str], variants: Sequence[Sequence[str]]) -> tuple[Line, ...]:
-    place_of = {id: place for place, id in enumerate(base)}
-    places = [{id: place for place, id in enumerate(ids)} for ids in variants]
+    position_of = {id: position for position, id in enumerate(base)}
+    positions = [{id: position for position, id in enumerate(ids)} for ids in variants]
     shared = [
-        [id for id in ids if id in place_of and all(id in other for other in places)] for ids in variants
+        [id for id in ids if id in position_of and all(id in other for other in positions)]
+        for ids in variants
     ]
     agreed = shared[0] if shared and all(order == shared[0] for order in shared) else None
     order = list(base) if agreed is None else woven(base, agreed)
@@ -179,10 +182,15 @@ def _lines(base: Sequence[str], variants: Sequence[Sequence[str]]) -> tuple[Line
         order = woven(ids, order)
     moved: dict[str, list[int]] = {}
     for number, ids in enumerate(variants):
-        for id, _ in changes_of_order(base, [id for id in ids if id in place_of]).moves:
+        for id, _ in changes_of_order(base, [id for id in ids if id in position_of]).moves:
             moved.setdefault(id, []).append(number)
     return tuple(
-        Line(id, place_of.get(id), tuple(place.get(id) for place in places), tuple(moved.get(id, ())))
+        Line(
+            id,
+            position_of.get(id),
+            tuple(position.get(id) for position in positions),
+            tuple(moved.get(id, ())),
+        )
         for id in order
     )
 
@@ -205,8 +213,8 @@ def _cells(columns: Iterable[Line], old: Sequence[str] | None, new: Sequence[Seq
     changes: dict[int, Texts] = {}
     for at, column in enumerate(columns):
         variants = tuple(
-            None if cells is None or place is None else cells[place]
-            for cells, place in zip(new, column.places, strict=True)
+            None if cells is None or position is None else cells[position]
+            for cells, position in zip(new, column.places, strict=True)
         )
         present = {text for text in variants if text is not None}
         if old is not None and column.base is not None:

@@ -148,14 +148,14 @@ def _implied_source(operations: Sequence[Operation]) -> Table | None:
     In a source table ids are places, so the rows and columns named, and the lengths of the lists given, tell
     its shape, and the first `old` of each cell tells its text. None where they contradict one another.
     """
-    made = set[str]()
+    inserted_rows = set[str]()
     texts: dict[tuple[int, int], str] = {}
     rows, columns, widths = -1, -1, set[int]()
     for operation in operations:
         if isinstance(operation, InsertRow):
-            made.add(operation.row)
+            inserted_rows.add(operation.row)
         for name in (getattr(operation, "row", None), getattr(operation, "after", None)):
-            if name is not None and name not in made:
+            if name is not None and name not in inserted_rows:
                 if (i := _number(name, "r")) is None:
                     return None
                 rows = max(rows, i)
@@ -163,12 +163,12 @@ def _implied_source(operations: Sequence[Operation]) -> Table | None:
             if (j := _number(operation.column, "c")) is None:
                 return None
             columns = max(columns, j)
-            line = -1 if isinstance(operation, RenameHeader) else _base_row(operation.row, made)
+            line = -1 if isinstance(operation, RenameHeader) else _base_row(operation.row, inserted_rows)
             if line is not None:
                 texts.setdefault((line, j), operation.old)
         elif isinstance(operation, RemoveRow):
             widths.add(len(operation.old))
-            line = _base_row(operation.row, made)
+            line = _base_row(operation.row, inserted_rows)
             if line is not None:
                 for j, text in enumerate(operation.old):
                     texts.setdefault((line, j), text)
@@ -181,8 +181,8 @@ def _implied_source(operations: Sequence[Operation]) -> Table | None:
     return Table([texts.get((-1, j), "") for j in range(width)], body)
 
 
-def _base_row(name: str, made: set[str]) -> int | None:
-    return None if name in made else _number(name, "r")
+def _base_row(name: str, inserted_rows: set[str]) -> int | None:
+    return None if name in inserted_rows else _number(name, "r")
 
 
 def _number(name: str, letter: str) -> int | None:
@@ -256,10 +256,12 @@ def _removed(base: Table, edited: Table) -> Iterator[Operation]:
     for i, row in enumerate(base.row_ids):
         if row not in rows:
             yield RemoveRow(row=row, at=i, old=base.rows[i])
-    left = _shared_rows(base, edited)
+    remaining_rows = _shared_rows(base, edited)
     for j, column in enumerate(base.column_ids):
         if column not in columns:
-            yield RemoveColumn(column=column, at=j, old=(base.header[j], *(base.rows[i][j] for _, i in left)))
+            yield RemoveColumn(
+                column=column, at=j, old=(base.header[j], *(base.rows[i][j] for _, i in remaining_rows))
+            )
 
 
 def _columns_rearranged(base: Table, edited: Table, created: Sequence[str]) -> Iterator[Operation]:
@@ -303,10 +305,10 @@ def _shared_rows(base: Table, edited: Table) -> list[tuple[str, int]]:
 
 def _places_below(base: Table, edited: Table) -> dict[str, int]:
     """Where each new row would stand in the base: below the nearest row above it that the base has."""
-    known = set(base.row_ids)
+    base_row_ids = set(base.row_ids)
     places, below = dict[str, int](), 0
     for row in edited.row_ids:
-        if row in known:
+        if row in base_row_ids:
             below = base.row_index(row) + 1
         else:
             places[row] = below
@@ -370,8 +372,8 @@ def invert(operation: Operation, table: Table) -> list[Operation]:
 
 
 def _neighbour(ids: Sequence[str], name: str) -> str | None:
-    place = ids.index(name)
-    return ids[place - 1] if place else None
+    index = ids.index(name)
+    return ids[index - 1] if index else None
 
 
 def _insertion(table: Table, column: str) -> InsertColumn:

@@ -49,10 +49,14 @@ def changes_of_order(old: Sequence[str], new: Sequence[str], created: Sequence[s
 
     New names are inserted in the order of `created`, those not in it last and from the front.
     """
-    places = {name: place for place, name in enumerate(old)}
-    kept = [name for name in new if name in places]
-    stay = _longest_rising([places[name] for name in kept])
-    moves = [(name, kept[i - 1] if i else None) for i, name in enumerate(kept) if places[name] not in stay]
+    places = {name: index for index, name in enumerate(old)}
+    common_names = [name for name in new if name in places]
+    stay = _longest_rising([places[name] for name in common_names])
+    moves = [
+        (name, common_names[i - 1] if i else None)
+        for i, name in enumerate(common_names)
+        if places[name] not in stay
+    ]
     turns = {name: turn for turn, name in enumerate(created)}
     fresh = [name for name in new if name not in places]
     fresh.sort(key=lambda name: turns.get(name, len(turns)))
@@ -69,14 +73,14 @@ def _longest_rising(places: Sequence[int]) -> set[int]:
     tails: list[int] = []
     ends: list[int] = []
     previous: list[int] = []
-    for i, place in enumerate(places):
-        length = bisect_left(tails, place)
+    for i, position in enumerate(places):
+        length = bisect_left(tails, position)
         previous.append(ends[length - 1] if length else -1)
         if length == len(tails):
-            tails.append(place)
+            tails.append(position)
             ends.append(i)
         else:
-            tails[length], ends[length] = place, i
+            tails[length], ends[length] = position, i
     rising = set()
     i = ends[-1] if ends else -1
     while i >= 0:

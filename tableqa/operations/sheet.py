@@ -141,11 +141,11 @@ def _covered(span: Span, lines: Sequence[str], columns: Sequence[str]) -> _Cover
 
 
 def _what_is_left(covered: _Covered, lines: Sequence[str], columns: Sequence[str]) -> Span | None:
-    left = []
-    for wanted, present in zip(covered, (lines, columns), strict=True):
-        places = sorted(present.index(name) for name in wanted if name in present)
+    spans = []
+    for covered_names, present in zip(covered, (lines, columns), strict=True):
+        places = sorted(present.index(name) for name in covered_names if name in present)
         if not places or places[-1] - places[0] >= len(places):
             return None
-        left.append((present[places[0]], len(places)))
-    (row, rows), (column, columns_left) = left
+        spans.append((present[places[0]], len(places)))
+    (row, rows), (column, columns_left) = spans
     return Span(row, column, rows, columns_left) if rows * columns_left > 1 else None

@@ -69,7 +69,10 @@ class Order(NamedTuple):
         """The moves that lead there, more of them than are needed."""
         return [
             *(MoveRow(row=id, after=above) for above, id in _behind(self.rows or ())),
-            *(MoveColumn(column=id, after=left) for left, id in _behind(self.columns or ())),
+            *(
+                MoveColumn(column=id, after=left_neighbour)
+                for left_neighbour, id in _behind(self.columns or ())
+            ),
         ]
 
 
@@ -147,7 +150,7 @@ def _changed(base: Table, change: Change) -> Table:
         return replay(base, change.operations() if isinstance(change, Order) else change)
     if isinstance(change, Order):
         return base.in_order(change.rows, change.columns)
-    if base.header and all(isinstance(one, Transpose) for one in change) and len(change) == 1:
+    if base.header and all(isinstance(operation, Transpose) for operation in change) and len(change) == 1:
         return base.turned()
     return replay(base, change)
 
@@ -169,8 +172,8 @@ def target_cells(example: Example) -> tuple[tuple[str, str], ...]:
 
 
 def _target_cells(example: Example) -> tuple[tuple[str, str], ...]:
-    if found := evidence(example):
-        return found.cells
+    if source_evidence := evidence(example):
+        return source_evidence.cells
     table = example.table
     texts = {text for row in table.rows for text in row}
     telling = {text for text in texts if any(says(text, answer) for answer in example.answers)}
@@ -220,7 +223,7 @@ def _placed(ids: Sequence[str], targets: Sequence[str], region: range, rng: rand
         raise NothingToDo(NO_ROOM.format(number=len(targets), places=len(region)))
     places = dict(zip(sorted(rng.sample(region, len(targets))), targets, strict=True))
     others = iter([id for id in ids if id not in targets])
-    return [places[place] if place in places else next(others) for place in range(len(ids))]
+    return [places[position] if position in places else next(others) for position in range(len(ids))]
 
 
 # -- the kinds --------------------------------------------------------------------------------------
@@ -242,8 +245,8 @@ def _no_position(make: Make) -> Make:
     """RobuT leaves out questions about absolute position."""
 
     def made(example: Example, rng: random.Random) -> Change:
-        if found := structure_words(example.question):
-            raise NothingToDo(ASKS_FOR_A_POSITION.format(word=repr(found[0])))
+        if position_words := structure_words(example.question):
+            raise NothingToDo(ASKS_FOR_A_POSITION.format(word=repr(position_words[0])))
         return make(example, rng)
 
     return made
@@ -274,8 +277,12 @@ def _relevant_rows(example: Example, rng: random.Random) -> Change:
 
 
 def _mask_cell(example: Example, rng: random.Random) -> Change:
-    found = evidence(example)
-    cells = [cell for cell in found.cells if cell[0] in example.table.row_ids] if found else []
+    source_evidence = evidence(example)
+    cells = (
+        [cell for cell in source_evidence.cells if cell[0] in example.table.row_ids]
+        if source_evidence
+        else []
+    )
     if not cells:
         raise NothingToDo(NOT_SAID)
     return (MaskCells(cells=tuple(cells), replacement=""),)
@@ -321,8 +328,8 @@ def _swapped(ids: Sequence[str], rng: random.Random) -> list[str]:
     if len(ids) < 2:
         raise NothingToDo(NOTHING_TO_SWAP)
     order = list(ids)
-    one, other = rng.sample(range(len(order)), 2)
-    order[one], order[other] = order[other], order[one]
+    first, second = rng.sample(range(len(order)), 2)
+    order[first], order[second] = order[second], order[first]
     return order
 
 
@@ -331,10 +338,10 @@ def _torr_empty_rows(example: Example, rng: random.Random) -> Change:
     order: list[str] = list(table.row_ids)
     operations: list[Operation] = []
     for _ in range(EMPTY_ROWS):
-        name, place = _new_id([*table.all_row_ids, *order]), rng.randint(0, len(order))
-        after = order[place - 1] if place else None
+        name, position = _new_id([*table.all_row_ids, *order]), rng.randint(0, len(order))
+        after = order[position - 1] if position else None
         operations.append(InsertRow(row=name, after=after, cells=("",) * len(table.header)))
-        order.insert(place, name)
+        order.insert(position, name)
     return tuple(operations)
 
 

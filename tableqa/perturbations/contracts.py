@@ -120,11 +120,11 @@ class Contract:
         """
         if not changes:
             return self
-        found = Contract.from_dict({**self.to_dict(), **changes})
-        found = replace(found, protected=tuple(dict.fromkeys((*self.protected, *found.protected))))
-        if self.allowed is None or found.allowed is None:
-            return found if self.allowed is None else replace(found, allowed=self.allowed)
-        return replace(found, allowed=tuple(name for name in self.allowed if name in found.allowed))
+        contract = Contract.from_dict({**self.to_dict(), **changes})
+        contract = replace(contract, protected=tuple(dict.fromkeys((*self.protected, *contract.protected))))
+        if self.allowed is None or contract.allowed is None:
+            return contract if self.allowed is None else replace(contract, allowed=self.allowed)
+        return replace(contract, allowed=tuple(name for name in self.allowed if name in contract.allowed))
 
     @classmethod
     def from_dict(cls, data: object) -> "Contract":
@@ -133,11 +133,11 @@ class Contract:
             raise ContractError(
                 gettext("a contract is an object, not a {name}").format(name=type(data).__name__)
             )
-        known = [field.name for field in fields(cls)]
-        if unknown := sorted(str(name) for name in data if name not in known):
+        field_names = [field.name for field in fields(cls)]
+        if unknown := sorted(str(name) for name in data if name not in field_names):
             raise ContractError(
                 gettext("a contract has no field {unknown}; it has {known}").format(
-                    unknown=", ".join(unknown), known=", ".join(known)
+                    unknown=", ".join(unknown), known=", ".join(field_names)
                 )
             )
         return cls(**data)
@@ -234,13 +234,13 @@ def structure(
 _ONLY_BLANKS = gettext_noop("Only whitespace or invisible characters have changed. Change a visible value.")
 
 
-def _looks_the_same(one: Table, other: Table) -> bool:
+def _looks_the_same(first: Table, second: Table) -> bool:
     """Whether header and rows are equal but for blanks and invisible characters."""
-    if one.same_content(other):
+    if first.same_content(second):
         return True
-    return one.shape == other.shape and all(
+    return first.shape == second.shape and all(
         before == after or visible(before) == visible(after)
-        for line, now in zip((one.header, *one.rows), (other.header, *other.rows), strict=True)
+        for line, now in zip((first.header, *first.rows), (second.header, *second.rows), strict=True)
         for before, after in zip(line, now, strict=True)
     )
 

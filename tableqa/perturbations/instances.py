@@ -67,24 +67,28 @@ def instances(
     Raises KeyError for a kind that is none of `PERTURBATIONS`.
     """
     meta = {**example.meta, "relevant_cells": [list(cell) for cell in relevant_cells]}
-    given = replace(example, meta=meta) if relevant_cells else example
+    marked_example = replace(example, meta=meta) if relevant_cells else example
     program = own_program(example) if example.program is None else example.program
     program = None if program == NONE else program
     for name in kinds:
         kind = PERTURBATIONS[name]
         for seed in seeds if kind.seeded else (NOTHING_DRAWN,):
-            done = kind(given, seed)
+            done = kind(marked_example, seed)
             if done.is_noop:
-                yield Instance(name, seed, done if given is example else replace(done, example=example))
+                yield Instance(
+                    name, seed, done if marked_example is example else replace(done, example=example)
+                )
                 continue
-            made = done.example if given is example else example.over(done.example.table)
+            perturbed = done.example if marked_example is example else example.over(done.example.table)
             # Where the contract leaves the answer open, the program has nothing to say either.
             computed = None
             if program is not None and kind.contract.answer != "any":
-                computed = attempt(program, made.table)
-            found = check(kind.contract, example, made, done.operations, computed=computed)
-            broken = tuple(violation for violation in found if violation.level == "error")
-            yield Instance(name, seed, done if given is example else replace(done, example=made), broken)
+                computed = attempt(program, perturbed.table)
+            violations = check(kind.contract, example, perturbed, done.operations, computed=computed)
+            broken = tuple(violation for violation in violations if violation.level == "error")
+            yield Instance(
+                name, seed, done if marked_example is example else replace(done, example=perturbed), broken
+            )
 
 
 def count(counts: Counts, kind: str, outcome: Mapping[str, Any]) -> None:

@@ -155,9 +155,9 @@ def _kept_to_level(original: Example, parts: Sequence[Part]) -> Refused | None:
 
 
 def _same_column(parts: Sequence[Part]) -> Refused | None:
-    for one, other in itertools.combinations(parts, 2):
-        if both := sorted(_headers_touched(one) & _headers_touched(other)):
-            message = f"Both {one.kind} and {other.kind} rename, remove or split the column {both[0]}."
+    for first, second in itertools.combinations(parts, 2):
+        if both := sorted(_headers_touched(first) & _headers_touched(second)):
+            message = f"Both {first.kind} and {second.kind} rename, remove or split the column {both[0]}."
             return Refused("same_column", message)
     return None
 
@@ -201,21 +201,21 @@ def combinations(
     the start, so that the first `most` do not favour one. The same arguments give the same list.
     """
     draw = random.Random(f"mix:{seed}:{example_id}")
-    places = draw.sample(range(len(parts)), len(parts))
+    indices = draw.sample(range(len(parts)), len(parts))
     possible: list[tuple[int, ...]] = []
     for size in (2, 3):
         fitting = (
             tuple(sorted(chosen))
-            for chosen in itertools.combinations(places, size)
-            if len({parts[place].level for place in chosen}) == size
+            for chosen in itertools.combinations(indices, size)
+            if len({parts[index].level for index in chosen}) == size
         )
         possible += itertools.islice(fitting, _MOST_COMBINATIONS)
     draw.shuffle(possible)
     used = Counter[int]()
-    found: list[tuple[int, ...]] = []
-    while possible and (most is None or len(found) < most):
-        chosen = min(possible, key=lambda some: sum(used[place] for place in some) / len(some))
+    mixes: list[tuple[int, ...]] = []
+    while possible and (most is None or len(mixes) < most):
+        chosen = min(possible, key=lambda some: sum(used[index] for index in some) / len(some))
         possible.remove(chosen)
         used.update(chosen)
-        found.append(chosen)
-    return found
+        mixes.append(chosen)
+    return mixes

@@ -47,10 +47,10 @@ def rewordings(
     """
     if len(question) > LONGEST:
         return []
-    found = [*_by_phrases(question), *_by_cells(question, table)]
+    candidates = [*_by_phrases(question), *_by_cells(question, table)]
     if isinstance(thesaurus, Thesaurus):
-        found += _by_columns(question, table, thesaurus, names)
-    return _best(question, found)
+        candidates += _by_columns(question, table, thesaurus, names)
+    return _best(question, candidates)
 
 
 def rephrasings(question: str) -> list[Paraphrase]:
@@ -61,13 +61,13 @@ def rephrasings(question: str) -> list[Paraphrase]:
     return _best(question, [*_simpler(bare), *_requests(bare), *_questions(bare), *_built_anew(bare)])
 
 
-def _best(question: str, found: Iterable[Paraphrase]) -> list[Paraphrase]:
-    kept: dict[str, Paraphrase] = {}
-    for one in found:
-        key = _bare(one.question)
-        if key != _bare(question) and (key not in kept or kept[key].score < one.score):
-            kept[key] = one
-    return sorted(kept.values(), key=lambda one: (-one.score, one.question))
+def _best(question: str, candidates: Iterable[Paraphrase]) -> list[Paraphrase]:
+    best: dict[str, Paraphrase] = {}
+    for candidate in candidates:
+        key = _bare(candidate.question)
+        if key != _bare(question) and (key not in best or best[key].score < candidate.score):
+            best[key] = candidate
+    return sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.question))
 
 
 def _bare(text: str) -> str:
@@ -228,22 +228,22 @@ def _by_columns(
         places = [
             word
             for word in words
-            if listed.intersection(one.word for one in thesaurus.readings(word.text) if one.kind == "n")
+            if listed.intersection(entry.word for entry in thesaurus.readings(word.text) if entry.kind == "n")
             and not _within_a_cell(word.text, question, table)
         ]
         if len(places) != 1:  # named twice, one of them might be something else
             continue
         word = places[0]
-        form = next((one.form for one in thesaurus.readings(word.text) if one.word in listed), "base")
+        form = next((entry.form for entry in thesaurus.readings(word.text) if entry.word in listed), "base")
         for other in synonyms(table, column, thesaurus, names, limit=MOST_NAMES).found:
             new = _in_form(other.text, form, thesaurus)
             if new is None or new.casefold() == word.text.casefold():
                 continue
             before = question[: word.start]
-            asked = bool(
+            is_question_target = bool(
                 re.search(r"\b(?:which|what|how many|whose)\s+(?:[a-z]+\s+)?$", before, re.IGNORECASE)
             )
-            category = "header_carrier" if asked else "header_synonym"
+            category = "header_carrier" if is_question_target else "header_synonym"
             why = joined([other.sense, other.why], "; ")
             changed = _put(
                 _article(before, new) + question[word.start :],
@@ -259,7 +259,7 @@ def _in_form(name: str, form: str, thesaurus: Thesaurus) -> str | None:
     lower = name.strip().lower()
     if not re.fullmatch(r"[a-z]+(?: [a-z]+)*", lower):
         return None
-    plural = any(one.form == "plural" for one in thesaurus.readings(lower.split()[-1]))
+    plural = any(reading.form == "plural" for reading in thesaurus.readings(lower.split()[-1]))
     if form == "plural" and not plural:
         return thesaurus.inflect(lower, "n", "plural")
     return lower if plural == (form == "plural") else None
@@ -369,9 +369,9 @@ def _straight(question: str) -> str:
     if match is None:
         return ""
     words = match["x"].split()
-    for place, word in enumerate(words[1:6], start=1):
+    for index, word in enumerate(words[1:6], start=1):
         if word in PAST:
-            return " ".join([match["w"].lower(), *words[:place], PAST[word], *words[place + 1 :]])
+            return " ".join([match["w"].lower(), *words[:index], PAST[word], *words[index + 1 :]])
     return ""
 
 
@@ -385,9 +385,9 @@ def _questions(request: str) -> Iterator[Paraphrase]:
             r"what is \g<x> \g<y> that \g<z>",
         ),
     ):
-        asked, changed = re.subn(pattern, new, request, count=1, flags=re.IGNORECASE)
+        question, changed = re.subn(pattern, new, request, count=1, flags=re.IGNORECASE)
         if changed:
-            yield Paraphrase(f"{asked}?", "mood", "templates", "The request becomes a question", 0.8)
+            yield Paraphrase(f"{question}?", "mood", "templates", "The request becomes a question", 0.8)
             return
 
 
@@ -416,5 +416,7 @@ def _built_anew(question: str) -> Iterator[Paraphrase]:
     if match := re.match(
         r"^(?P<q>(?:who|which|what)\b[^,:]+?)[,:] (?P<a>[^,]+?),? or (?P<b>[^,]+)$", question, re.IGNORECASE
     ):
-        asked = match["q"][:1].lower() + match["q"][1:]
-        yield made(f"between {match['a']} and {match['b']}, {asked}", "What is compared comes first", 0.85)
+        question_head = match["q"][:1].lower() + match["q"][1:]
+        yield made(
+            f"between {match['a']} and {match['b']}, {question_head}", "What is compared comes first", 0.85
+        )

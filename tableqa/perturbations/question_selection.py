@@ -68,8 +68,12 @@ def _rule(source: str, kind: str, rules: str, model: AskModel | None) -> Rule:
     elif (source, kind) in _RULES:
         base = _RULES[source, kind]
     else:
-        known = ", ".join(sorted(f"{one} {other}" for one, other in (*_RULES, ("wtq", "extraction"))))
-        raise SelectionError(f"FREB-TQA selects no {kind} questions from {source}; it selects: {known}")
+        selectable = ", ".join(
+            sorted(
+                f"{rule_source} {rule_kind}" for rule_source, rule_kind in (*_RULES, ("wtq", "extraction"))
+            )
+        )
+        raise SelectionError(f"FREB-TQA selects no {kind} questions from {source}; it selects: {selectable}")
     if rules == "paper" and kind == "extraction":
         return lambda example: base(example) and not structure_words(example.question)
     if rules == "released" and (source, kind) == ("tat_qa", "reasoning"):

@@ -73,8 +73,8 @@ class Suggestion:
 
 def structure_words(question: str) -> tuple[str, ...]:
     """The structure words in a question, in its order, each once."""
-    found = [word.lower() for word in words(question)]
-    return tuple(dict.fromkeys(word for word in found if word in STRUCTURE_WORDS))
+    lowered = [word.lower() for word in words(question)]
+    return tuple(dict.fromkeys(word for word in lowered if word in STRUCTURE_WORDS))
 
 
 # -- the lexical rule ------------------------------------------------------------------------------------
@@ -91,8 +91,8 @@ def lexical(question: str, table: Table, answers: Sequence[str]) -> Suggestion:
     missing = [answer for answer in answers if fold(answer).casefold() not in cells]
     if missing:
         return Suggestion("reasoning", NOT_A_CELL.format(answer=_short(missing[0])))
-    if found := comparisons(question):
-        named = ", ".join(f"“{word}”" for word in found)
+    if comparing_words := comparisons(question):
+        named = ", ".join(f"“{word}”" for word in comparing_words)
         return Suggestion("reasoning", COMPARES.format(words=named))
     if not answers:
         return Suggestion(None, NO_ANSWER)
@@ -139,14 +139,14 @@ def comparisons(question: str) -> tuple[str, ...]:
     # begins and ends where letters do, but for contractions with "n't", which `words` cuts off.
     if compared.isdisjoint(_LETTERS.findall(question.lower().replace("n't", " n't"))):
         return ()
-    said = [word.lower() for word in words(question)]
-    found = []
-    for place, word in enumerate(said):
+    lowered = [word.lower() for word in words(question)]
+    matches = []
+    for index, word in enumerate(lowered):
         if word in compared:
-            following = said[place + 1] if place + 1 < len(said) else ""
+            following = lowered[index + 1] if index + 1 < len(lowered) else ""
             if not (word == "best" and following in _AWARDS.split()):
-                found.append(word)
-    return tuple(dict.fromkeys(found))
+                matches.append(word)
+    return tuple(dict.fromkeys(matches))
 
 
 _LETTERS = re.compile("[a-z]+")
@@ -248,10 +248,10 @@ def read_reply(text: str) -> Reply | None:
 
     The last line that names an operation counts (models think aloud first); a reply that is one word is one, too.
     """
-    found = _OPERATION.findall(text[:20_000])
-    word = found[-1].lower() if found else text.strip().strip("\"'“”.*").lower()
+    operations = _OPERATION.findall(text[:20_000])
+    word = operations[-1].lower() if operations else text.strip().strip("\"'“”.*").lower()
     word = _SPELLINGS.get(word, word)
-    if not found and word not in (RETRIEVED, *OPERATIONS):
+    if not operations and word not in (RETRIEVED, *OPERATIONS):
         return None
     cells = _CELLS.findall(text[:20_000])
     named = tuple(cell.strip() for cell in cells[-1].split("|") if cell.strip()) if cells else ()

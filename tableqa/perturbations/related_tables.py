@@ -114,13 +114,13 @@ class Index:
         digest = table.digest()
         if digest in self._places:
             return False
-        place = len(self._documents)
+        position = len(self._documents)
         terms = list(_terms(table))
-        self._places[digest] = place
+        self._places[digest] = position
         self._documents.append(_Document(digest, tuple(map(same_name, table.header)), len(terms)))
         self._length += len(terms)
         for term in terms:
-            self._lists.setdefault(term, []).append(place)
+            self._lists.setdefault(term, []).append(position)
         return True
 
     def related(self, table: Table, k: int = 3, without: Iterable[str] = ()) -> list[Related]:
@@ -137,36 +137,37 @@ class Index:
         self.visited = 0
         for term, rarity in self._telling(table):
             weight = WEIGHTS[term.partition(":")[0]] * rarity
-            for place in self._lists[term]:
-                scores[place] = scores.get(place, 0.0) + weight
-                matched.setdefault(place, []).append(term)
+            for position in self._lists[term]:
+                scores[position] = scores.get(position, 0.0) + weight
+                matched.setdefault(position, []).append(term)
             self.visited += len(self._lists[term])
         average = self._length / max(1, len(self._documents))
-        for place, score in scores.items():
-            document = self._documents[place]
+        for position, score in scores.items():
+            document = self._documents[position]
             useful = document.digest not in banned and not own.issuperset(document.headers)
             tempered = 1 + K1 * (1 - B + B * document.length / average)
-            scores[place] = score * (K1 + 1) / tempered if useful else 0.0
+            scores[position] = score * (K1 + 1) / tempered if useful else 0.0
         best = sorted(
-            (place for place in scores if scores[place]), key=lambda place: (-scores[place], place)
+            (position for position in scores if scores[position]),
+            key=lambda position: (-scores[position], position),
         )[:k]
         of = sum(term.partition(":")[0] in _KEYS for term in _terms(table))
-        return [self._related(table, place, scores[place], matched[place], of) for place in best]
+        return [self._related(table, position, scores[position], matched[position], of) for position in best]
 
     def _telling(self, table: Table) -> list[tuple[str, float]]:
         """The terms of a query with their rarity, rarest first; those of more than a tenth of the tables left out."""
         number = len(self._documents)
         longest = max(5, number // 10)
-        known = [term for term in _terms(table) if 0 < len(self._lists.get(term, ())) <= longest]
-        sizes = {term: len(self._lists[term]) for term in known}
-        known.sort(key=lambda term: (sizes[term], term))
+        indexed_terms = [term for term in _terms(table) if 0 < len(self._lists.get(term, ())) <= longest]
+        sizes = {term: len(self._lists[term]) for term in indexed_terms}
+        indexed_terms.sort(key=lambda term: (sizes[term], term))
         return [
             (term, math.log(1 + (number - sizes[term] + 0.5) / (sizes[term] + 0.5)))
-            for term in known[:_MOST_TERMS]
+            for term in indexed_terms[:_MOST_TERMS]
         ]
 
-    def _related(self, table: Table, place: int, score: float, terms: Sequence[str], of: int) -> Related:
-        document = self._documents[place]
+    def _related(self, table: Table, position: int, score: float, terms: Sequence[str], of: int) -> Related:
+        document = self._documents[position]
         by_kind: dict[str, list[str]] = {}
         for term in terms:
             kind, _, text = term.partition(":")
@@ -188,7 +189,9 @@ class Index:
         """JSON that `from_dict` reads."""
         return {
             "version": _VERSION,
-            "documents": [[one.digest, list(one.headers), one.length] for one in self._documents],
+            "documents": [
+                [document.digest, list(document.headers), document.length] for document in self._documents
+            ],
             "lists": {term: list(places) for term, places in self._lists.items()},
         }
 
@@ -204,12 +207,14 @@ class Index:
                 index._documents.append(_Document(str(digest), tuple(headers), int(length)))
                 index._length += int(length)
             index._lists = {
-                str(term): [int(place) for place in places] for term, places in data["lists"].items()
+                str(term): [int(position) for position in places] for term, places in data["lists"].items()
             }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise CorpusError(f"this index of tables is damaged ({error!r}); build it again") from error
         if any(
-            not 0 <= place < len(index._documents) for places in index._lists.values() for place in places
+            not 0 <= position < len(index._documents)
+            for places in index._lists.values()
+            for position in places
         ):
             raise CorpusError(
                 "this index of tables is damaged (it names a table that it does not have); build it again"
@@ -240,8 +245,8 @@ def _words(text: str) -> list[str]:
 
 
 def _some(texts: Sequence[str]) -> str:
-    shown = ", ".join(text if len(text) <= 30 else text[:29] + "…" for text in texts[:3])
-    return f"{shown}, …" if len(texts) > 3 else shown
+    listing = ", ".join(text if len(text) <= 30 else text[:29] + "…" for text in texts[:3])
+    return f"{listing}, …" if len(texts) > 3 else listing
 
 
 def key_columns(table: Table, most: int = _MOST_KEYS) -> list[int]:
@@ -318,19 +323,19 @@ def align(table: Table, other: Table) -> Alignment | None:
     best, most = None, 0.0
     for j in key_columns(table):
         for k in key_columns(other):
-            found = _matched(table, j, other, k)
-            if found.weight > most:
-                best, most = found, found.weight
+            alignment = _matched(table, j, other, k)
+            if alignment.weight > most:
+                best, most = alignment, alignment.weight
     return best
 
 
 def _matched(table: Table, j: int, other: Table, k: int) -> Alignment:
-    here, there = _rows_by_key(table, j), _rows_by_key(other, k)
+    own_rows, other_rows = _rows_by_key(table, j), _rows_by_key(other, k)
     pairs, ambiguous = [], []
     for i, row in enumerate(table.rows):
         key = key_of(row[j])
-        matches = there.get(key, []) if key else []
-        if len(matches) == 1 and len(here[key]) == 1:
+        matches = other_rows.get(key, []) if key else []
+        if len(matches) == 1 and len(own_rows[key]) == 1:
             pairs.append((table.row_ids[i], other.row_ids[matches[0]]))
         elif matches:
             ambiguous.append(table.row_ids[i])
@@ -380,7 +385,7 @@ def candidates(table: Table, other: Table, alignment: Alignment) -> list[Candida
     names = set(map(same_name, table.header))
     counterparts = dict(alignment.pairs)
     present = {tuple(map(key_of, table.column(column))) for column in table.column_ids}
-    found = []
+    new_columns = []
     for column, header in zip(other.column_ids, other.header, strict=True):
         if column == alignment.other_column or not header.strip() or same_name(header) in names:
             continue
@@ -389,5 +394,5 @@ def candidates(table: Table, other: Table, alignment: Alignment) -> list[Candida
         )
         filled = sum(bool(cell.strip()) for cell in cells)
         if filled and tuple(map(key_of, cells)) not in present:
-            found.append(Candidate(column, header, cells, filled))
-    return sorted(found, key=lambda one: -one.filled)
+            new_columns.append(Candidate(column, header, cells, filled))
+    return sorted(new_columns, key=lambda candidate: -candidate.filled)

@@ -22,43 +22,45 @@ def first_cut(table: Table, cells: Iterable[CellRef]) -> list[Operation]:
     What names them: the first column; rows at the top that hold names and no amounts, as where a header has several
     rows; and above a kept row the nearest line that is a heading (text in its first cell only).
     """
-    wanted = list(cells)
-    if not wanted or not table.header:
+    needed_cells = list(cells)
+    if not needed_cells or not table.header:
         return []
-    rows = _with_headings(table, {row for row, _ in wanted if row in table.row_ids})
-    columns = {table.column_ids[0], *(column for _, column in wanted)}
+    rows = _with_headings(table, {row for row, _ in needed_cells if row in table.row_ids})
+    columns = {table.column_ids[0], *(column for _, column in needed_cells)}
     if not rows:
         return []
     operations: list[Operation] = [
-        RemoveRow(row=id, at=place, old=table.rows[place])
-        for place, id in enumerate(table.row_ids)
+        RemoveRow(row=id, at=index, old=table.rows[index])
+        for index, id in enumerate(table.row_ids)
         if id not in rows
     ]
-    kept = [line for id, line in zip(table.row_ids, table.rows, strict=True) if id in rows]
+    remaining_lines = [line for id, line in zip(table.row_ids, table.rows, strict=True) if id in rows]
     operations += [
-        RemoveColumn(column=id, at=place, old=(table.header[place], *(line[place] for line in kept)))
-        for place, id in enumerate(table.column_ids)
+        RemoveColumn(
+            column=id, at=index, old=(table.header[index], *(line[index] for line in remaining_lines))
+        )
+        for index, id in enumerate(table.column_ids)
         if id not in columns
     ]
     return normalise(operations, table)
 
 
-def _with_headings(table: Table, wanted: set[str]) -> set[str]:
-    if not wanted:
+def _with_headings(table: Table, needed_ids: set[str]) -> set[str]:
+    if not needed_ids:
         return set()
     lines = list(zip(table.row_ids, table.rows, strict=True))
-    kept = set(wanted)
+    remaining_ids = set(needed_ids)
     for id, line in lines:
-        if id in wanted or not _names(line):
+        if id in needed_ids or not _names(line):
             break
-        kept.add(id)
+        remaining_ids.add(id)
     heading = None
     for id, line in lines:
         if line[0].strip() and not any(cell.strip() for cell in line[1:]):
             heading = id
-        elif id in wanted and heading is not None:
-            kept.add(heading)
-    return kept
+        elif id in needed_ids and heading is not None:
+            remaining_ids.add(heading)
+    return remaining_ids
 
 
 def _names(line: Sequence[str]) -> bool:

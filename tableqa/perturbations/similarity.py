@@ -53,20 +53,20 @@ def pieces(original: Example, perturbed: Example) -> frozenset[str]:
 
 def edits(original: Example, perturbed: Example) -> frozenset[str]:
     """The same in the words of the example, comparable across examples: `first > earliest`, `points > score`."""
-    found = set[str]()
+    edit_texts = set[str]()
     if original.question != perturbed.question:
         for change in word_diff(original.question, perturbed.question).changes:
-            found.add(f"{_plain(change.old)} > {_plain(change.new)}")
+            edit_texts.add(f"{_plain(change.old)} > {_plain(change.new)}")
     for operation in diff(original.table, perturbed.table, match="ids"):
         if isinstance(operation, RenameHeader | SetCell):
-            found.add(f"{_plain(operation.old)} > {_plain(operation.new)}")
+            edit_texts.add(f"{_plain(operation.old)} > {_plain(operation.new)}")
         elif isinstance(operation, InsertColumn):
-            found.add(f"> {_plain(operation.header)}")
+            edit_texts.add(f"> {_plain(operation.header)}")
         elif isinstance(operation, RemoveColumn):
-            found.add(f"{_plain(operation.old[0])} >")
+            edit_texts.add(f"{_plain(operation.old[0])} >")
         else:
-            found.add(operation.to_dict()["op"])
-    return frozenset(found)
+            edit_texts.add(operation.to_dict()["op"])
+    return frozenset(edit_texts)
 
 
 def opening(question: str, words: int = 2) -> str:
@@ -79,16 +79,16 @@ def shared(mine: Set[str], others: Set[str]) -> float:
     return len(mine & others) / len(mine) if mine else 0.0
 
 
-def distance(one: Set[str], other: Set[str]) -> float:
+def distance(first: Set[str], second: Set[str]) -> float:
     """Jaccard's distance of two sets: 0 for equal ones, 1 where nothing is in both. Two empty sets are equal."""
-    both = one | other
-    return 1 - len(one & other) / len(both) if both else 0.0
+    both = first | second
+    return 1 - len(first & second) / len(both) if both else 0.0
 
 
 def mean_distance(sets: Sequence[Set[str]]) -> float | None:
     """The mean distance over all pairs, None of fewer than two sets."""
     pairs = list(itertools.combinations(sets, 2))
-    return fmean(distance(one, other) for one, other in pairs) if pairs else None
+    return fmean(distance(first, second) for first, second in pairs) if pairs else None
 
 
 def distinct(values: Iterable[str]) -> float | None:

@@ -107,20 +107,20 @@ def word_diff(before: str, after: str) -> WordDiff:
         else:
             changes.append(Change(_text(before, old[i:i_end]), _text(after, new[j:j_end])))
     words = len(old) + len(new)
-    kept = 2 * len(kept_old) / words if words else 1.0
-    return WordDiff(_pieces(before, old, kept_old), _pieces(after, new, kept_new), tuple(changes), kept)
+    kept_share = 2 * len(kept_old) / words if words else 1.0
+    return WordDiff(_pieces(before, old, kept_old), _pieces(after, new, kept_new), tuple(changes), kept_share)
 
 
 def _text(text: str, some: Sequence[Token]) -> str:
     return text[some[0].start : some[-1].end] if some else ""
 
 
-def _pieces(text: str, all_tokens: Sequence[Token], kept: set[int]) -> tuple[Piece, ...]:
+def _pieces(text: str, all_tokens: Sequence[Token], kept_indices: set[int]) -> tuple[Piece, ...]:
     """Neighbouring words of one kind are one piece; blanks between two kinds belong to what is kept."""
     pieces: list[Piece] = []
     end = 0
-    for place, token in enumerate(all_tokens):
-        is_kept = place in kept
+    for index, token in enumerate(all_tokens):
+        is_kept = index in kept_indices
         gap = text[end : token.start]
         if pieces and pieces[-1].kept == is_kept:
             pieces[-1] = Piece(pieces[-1].text + gap + token.text, is_kept)

@@ -88,19 +88,19 @@ class Candidates:
         self.conditions = conditions
         self.found: dict[Program, int] = {}
         self.numbers = [
-            (1 << place, number)
-            for place, one in enumerate(sight.question.mentioned)
-            if (number := reading(one.text).number) is not None
+            (1 << index, number)
+            for index, mention in enumerate(sight.question.mentioned)
+            if (number := reading(mention.text).number) is not None
         ]
 
-    def add(self, program: Program, said: int = 0) -> None:
+    def add(self, program: Program, mentions: int = 0) -> None:
         self.sight.work(A_PROGRAM)
-        self.found[program] = said | self.found.get(program, 0)
+        self.found[program] = mentions | self.found.get(program, 0)
 
-    def add_if_gold(self, program: Program, said: int = 0) -> None:
+    def add_if_gold(self, program: Program, mentions: int = 0) -> None:
         try:
             if compare(run(program, self.table), self.sight.gold).equal:
-                self.add(program, said)
+                self.add(program, mentions)
         except ProgramError:
             pass
 
@@ -117,47 +117,49 @@ def lookups(search: Candidates) -> None:
         if len(search.sight.gold) == 1:
             search.add_if_gold(Cell(*cell))
     ids = search.table.column_ids
-    for one in search.conditions.choices:
-        _select(search, one, one.rows, one.mask)
-    for one in _for_extremes(search):
-        _extremes(search, one)
-    for one in _for_extremes(search):
+    for choice in search.conditions.choices:
+        _select(search, choice, choice.rows, choice.mask)
+    for choice in _for_extremes(search):
+        _extremes(search, choice)
+    for choice in _for_extremes(search):
         for j in search.sight.gold_columns:
-            if "most_common" in search.cues or (one.mask & search.sight.gold_cells[j][0]).bit_count() > 1:
+            if "most_common" in search.cues or (choice.mask & search.sight.gold_cells[j][0]).bit_count() > 1:
                 for which in _WHICH:
-                    if _commonest(search, j, one.mask, which):
-                        search.add(MostCommon(which, ids[j], one.rows), one.said)
+                    if _commonest(search, j, choice.mask, which):
+                        search.add(MostCommon(which, ids[j], choice.rows), choice.said)
 
 
 def _for_extremes(search: Candidates) -> list[Chosen]:
-    return [one for one in search.conditions.choices if one.mask.bit_count() > 1][:_MOST_FOR_EXTREMES]
+    return [choice for choice in search.conditions.choices if choice.mask.bit_count() > 1][
+        :_MOST_FOR_EXTREMES
+    ]
 
 
-def _select(search: Candidates, one: Chosen, rows: Rows, mask: int, other_than: int = -1) -> None:
+def _select(search: Candidates, choice: Chosen, rows: Rows, mask: int, other_than: int = -1) -> None:
     """Add the columns that hold the gold answers in these rows, or the years that are the gold answers."""
     ids = search.table.column_ids
     for j in search.sight.gold_columns:
-        repeats = one.column == j and one.equals
+        repeats = choice.column == j and choice.equals
         if j != other_than and not repeats and search.sight.is_gold(j, mask):
-            search.add(Select(ids[j], rows), one.said)
+            search.add(Select(ids[j], rows), choice.said)
     for j, years in search.sight.gold_years.items():
         if mask and not mask & ~years:
-            search.add(Year(Select(ids[j], rows)), one.said)
+            search.add(Year(Select(ids[j], rows)), choice.said)
 
 
-def _extremes(search: Candidates, one: Chosen) -> None:
+def _extremes(search: Candidates, choice: Chosen) -> None:
     ids = search.table.column_ids
     for k in search.sight.columns:
         if search.sight.kinds[k] is None:
             continue
         for which in _WHICH:
-            mask = search.sight.extreme(k, one.mask, which)
+            mask = search.sight.extreme(k, choice.mask, which)
             if k in search.sight.gold_columns and search.sight.is_gold(k, mask):
-                if not (one.equals and one.column == k):
-                    search.add(Aggregate(which, ids[k], one.rows), one.said)
+                if not (choice.equals and choice.column == k):
+                    search.add(Aggregate(which, ids[k], choice.rows), choice.said)
                 if search.sight.gold_columns == [k]:
                     continue
-            _select(search, one, Extreme(which, ids[k], one.rows), mask, other_than=k)
+            _select(search, choice, Extreme(which, ids[k], choice.rows), mask, other_than=k)
 
 
 def _commonest(search: Candidates, j: int, mask: int, which: Which) -> bool:
@@ -171,16 +173,16 @@ def _commonest(search: Candidates, j: int, mask: int, which: Which) -> bool:
 
 def places(search: Candidates) -> None:
     """What stands in the first or last of chosen rows, and in the row above or below."""
-    for one in search.conditions.choices:
-        size = one.mask.bit_count()
-        lowest, highest = one.mask & -one.mask, 1 << max(one.mask.bit_length() - 1, 0)
+    for choice in search.conditions.choices:
+        size = choice.mask.bit_count()
+        lowest, highest = choice.mask & -choice.mask, 1 << max(choice.mask.bit_length() - 1, 0)
         for end, mask in zip(_ENDS, (lowest, highest), strict=True):
             if size > 1 and end in search.cues:
-                _select(search, one, Place(end, one.rows), mask)
-        beside = one.mask << 1 & search.sight.everything, one.mask >> 1
+                _select(search, choice, Place(end, choice.rows), mask)
+        beside = choice.mask << 1 & search.sight.everything, choice.mask >> 1
         for side, mask in zip(_SIDES, beside, strict=True):
-            if size <= 2 and side in search.cues and not isinstance(one.rows, AllRows):
-                _select(search, replace(one, column=-1), Beside(side, one.rows), mask)
+            if size <= 2 and side in search.cues and not isinstance(choice.rows, AllRows):
+                _select(search, replace(choice, column=-1), Beside(side, choice.rows), mask)
 
 
 # -- counts -----------------------------------------------------------------------------------------------
@@ -191,42 +193,50 @@ def counts(search: Candidates) -> None:
     number, ids = search.sight.gold_number, search.table.column_ids
     if number is None:
         return
-    for one in search.conditions.choices:
-        size = one.mask.bit_count()
+    for choice in search.conditions.choices:
+        size = choice.mask.bit_count()
         if size == number:
-            search.add(Count(one.rows), one.said)
+            search.add(Count(choice.rows), choice.said)
         for j in search.sight.columns:
-            if size > number > 1 and len(search.sight.groups(j, one.mask)) == number:
-                search.add(CountDifferent(ids[j], one.rows), one.said)
-    surest = [one for one in search.conditions.single if one.equals or one.strength > 2][:_MOST_COUNTED]
-    for one, other in permutations(surest, 2):
-        if one.column != other.column:
+            if size > number > 1 and len(search.sight.groups(j, choice.mask)) == number:
+                search.add(CountDifferent(ids[j], choice.rows), choice.said)
+    surest = [choice for choice in search.conditions.single if choice.equals or choice.strength > 2][
+        :_MOST_COUNTED
+    ]
+    for choice, other_choice in permutations(surest, 2):
+        if choice.column != other_choice.column:
             continue
-        size, other_size = one.mask.bit_count(), other.mask.bit_count()
+        size, other_size = choice.mask.bit_count(), other_choice.mask.bit_count()
         if size - other_size == number > 0:
-            search.add(Subtract(Count(one.rows), Count(other.rows)), one.said | other.said)
-        if size + other_size == number and not one.mask & other.mask and one.mask < other.mask:
-            search.add(Add((Count(one.rows), Count(other.rows))), one.said | other.said)
+            search.add(
+                Subtract(Count(choice.rows), Count(other_choice.rows)), choice.said | other_choice.said
+            )
+        if (
+            size + other_size == number
+            and not choice.mask & other_choice.mask
+            and choice.mask < other_choice.mask
+        ):
+            search.add(Add((Count(choice.rows), Count(other_choice.rows))), choice.said | other_choice.said)
     if 0 < number <= len(search.table.rows):
         _unsaid_counts(search, int(number))
     if not number:
-        for one in search.conditions.empty[:10]:
-            search.add(Count(one.rows), one.said)
+        for choice in search.conditions.empty[:10]:
+            search.add(Count(choice.rows), choice.said)
 
 
 def _unsaid_counts(search: Candidates, number: int) -> None:
     """Counts over a text that the question does not say, in columns where texts repeat: "won" for "W"."""
     for j, column in enumerate(search.table.column_ids):
         groups = search.sight.groups(j, search.sight.everything)
-        said = sum(rows.bit_count() for rows in groups.values())
+        filled_count = sum(rows.bit_count() for rows in groups.values())
         texts = {
             rows.bit_count(): search.table.rows[next(bits(rows))][j] for rows in reversed(groups.values())
         }
         if search.sight.layout.column_words(column) & search.sight.question.content:
-            if said == number < len(search.table.rows):
+            if filled_count == number < len(search.table.rows):
                 search.add(Count(Where(column, "differs", "")))
-            if len(groups) <= _MOST_KINDS and said - number in texts:
-                search.add(Count(Where(column, "differs", texts[said - number])))
+            if len(groups) <= _MOST_KINDS and filled_count - number in texts:
+                search.add(Count(Where(column, "differs", texts[filled_count - number])))
         if number in texts and len(groups) <= max(6, len(search.table.rows) // 2):
             search.add(Count(Where(column, "equals", texts[number])))
 
@@ -240,50 +250,50 @@ def aggregates(search: Candidates) -> None:
         return
     for j in search.sight.columns:
         if search.sight.kinds[j] == "number":
-            for one in search.conditions.choices:
-                if one.mask.bit_count() > 1 and not (one.equals and one.column == j):
-                    _aggregate(search, j, one)
+            for choice in search.conditions.choices:
+                if choice.mask.bit_count() > 1 and not (choice.equals and choice.column == j):
+                    _aggregate(search, j, choice)
             if "subtract" in search.cues:
                 _sums_apart(search, j)
                 _spans(search, j)
 
 
-def _aggregate(search: Candidates, j: int, one: Chosen) -> None:
+def _aggregate(search: Candidates, j: int, choice: Chosen) -> None:
     column, number = search.table.column_ids[j], search.sight.gold_number
-    seen = [search.sight.readings[i][j] for i in bits(one.mask)]
+    seen = [search.sight.readings[i][j] for i in bits(choice.mask)]
     search.sight.work(len(seen))
-    known = [each.number for each in seen if each.number is not None]
-    if not known:
+    numbers = [each.number for each in seen if each.number is not None]
+    if not numbers:
         return
-    largest, smallest = max(known), min(known)
+    largest, smallest = max(numbers), min(numbers)
     if end := search.sight.ending(largest - smallest):
-        ends = Aggregate("largest", column, one.rows), Aggregate("smallest", column, one.rows)
-        search.add(end.of(Subtract(*ends)), one.said)
+        ends = Aggregate("largest", column, choice.rows), Aggregate("smallest", column, choice.rows)
+        search.add(end.of(Subtract(*ends)), choice.said)
     for which, value in zip(_WHICH, (largest, smallest), strict=True):
         if value == number:
-            search.add(Aggregate(which, column, one.rows), one.said)
-    if len(known) == sum(not each.silent for each in seen):
-        total = sum(known, Decimal(0))
+            search.add(Aggregate(which, column, choice.rows), choice.said)
+    if len(numbers) == sum(not each.silent for each in seen):
+        total = sum(numbers, Decimal(0))
         if end := search.sight.ending(total):
-            search.add(end.of(Aggregate("sum", column, one.rows)), one.said)
-        if end := search.sight.ending(total / len(known)):
-            search.add(end.of(Aggregate("average", column, one.rows)), one.said)
+            search.add(end.of(Aggregate("sum", column, choice.rows)), choice.said)
+        if end := search.sight.ending(total / len(numbers)):
+            search.add(end.of(Aggregate("average", column, choice.rows)), choice.said)
 
 
 def _sums_apart(search: Candidates, j: int) -> None:
     """Differences of two sums: "how many more goals at home than away"."""
     column = search.table.column_ids[j]
     sums = []
-    for one in [one for one in search.conditions.single if one.equals][:_MOST_SUMMED]:
-        known = [search.sight.readings[i][j].number for i in bits(one.mask)]
-        search.sight.work(len(known))
-        numbers = [number for number in known if number is not None]
-        if len(numbers) == len(known) > 1:
-            sums.append((one, sum(numbers, Decimal(0))))
-    for (one, value), (other, other_value) in permutations(sums, 2):
-        if one.column == other.column and value - other_value == search.sight.gold_number:
-            terms = Aggregate("sum", column, one.rows), Aggregate("sum", column, other.rows)
-            search.add(Subtract(*terms), one.said | other.said)
+    for choice in [choice for choice in search.conditions.single if choice.equals][:_MOST_SUMMED]:
+        cell_numbers = [search.sight.readings[i][j].number for i in bits(choice.mask)]
+        search.sight.work(len(cell_numbers))
+        numbers = [number for number in cell_numbers if number is not None]
+        if len(numbers) == len(cell_numbers) > 1:
+            sums.append((choice, sum(numbers, Decimal(0))))
+    for (choice, value), (other_choice, other_value) in permutations(sums, 2):
+        if choice.column == other_choice.column and value - other_value == search.sight.gold_number:
+            terms = Aggregate("sum", column, choice.rows), Aggregate("sum", column, other_choice.rows)
+            search.add(Subtract(*terms), choice.said | other_choice.said)
 
 
 def _spans(search: Candidates, j: int) -> None:
@@ -330,30 +340,32 @@ def _terms(search: Candidates, places: Iterable[tuple[int, int]]) -> list[_Term]
 def _pairs(search: Candidates, terms: Sequence[_Term]) -> None:
     number = search.sight.gold_number
     ratios = {"divide", "percent"} & search.cues
-    for place, (one, value) in enumerate(terms):
-        for other_place, (other, other_value) in enumerate(terms):
-            if place == other_place or one == other:
+    for index, (term, value) in enumerate(terms):
+        for other_index, (other_term, other_value) in enumerate(terms):
+            if index == other_index or term == other_term:
                 continue
             search.sight.work(1)
             if value - other_value == number and number:
-                search.add(Subtract(one, other))
-            if place < other_place:
-                both = Add((one, other))
+                search.add(Subtract(term, other_term))
+            if index < other_index:
+                both = Add((term, other_term))
                 if value + other_value == number:
                     search.add(both)
                 if "average" in search.cues and (end := search.sight.ending((value + other_value) / 2)):
                     search.add(end.of(Divide(both, Number("2"))))
             if ratios and other_value:
-                _ratios(search, one, value, other, other_value)
+                _ratios(search, term, value, other_term, other_value)
 
 
-def _ratios(search: Candidates, one: Expression, value: Decimal, other: Expression, base: Decimal) -> None:
+def _ratios(
+    search: Candidates, numerator: Expression, value: Decimal, denominator: Expression, base: Decimal
+) -> None:
     if end := search.sight.ending(value / base):
-        search.add(end.of(Divide(one, other)))
+        search.add(end.of(Divide(numerator, denominator)))
     if end := search.sight.ending(value / base * 100):
-        search.add(end.of(Percent(Divide(one, other))))
+        search.add(end.of(Percent(Divide(numerator, denominator))))
     if value != base and (end := search.sight.ending((value - base) / base * 100)):
-        search.add(end.of(Percent(Divide(Subtract(one, other), other))))
+        search.add(end.of(Percent(Divide(Subtract(numerator, denominator), denominator))))
 
 
 def _together(search: Candidates, terms: Sequence[_Term]) -> None:
@@ -371,15 +383,15 @@ def _together(search: Candidates, terms: Sequence[_Term]) -> None:
 def _from_extremes(search: Candidates, j: int) -> None:
     """The distance of a named row from the largest or smallest value: "how far behind the winner was Bob"."""
     column, number = search.table.column_ids[j], search.sight.gold_number
-    known = [key[0] for key in search.sight.keys(j) if key]
-    search.sight.work(len(known))
+    numbers = [key[0] for key in search.sight.keys(j) if key]
+    search.sight.work(len(numbers))
     for i in search.conditions.anchors[:3]:
         value = search.sight.readings[i][j].number
         if value is None or not number:
             continue
-        if max(known) - value == number:
+        if max(numbers) - value == number:
             search.add(Subtract(Aggregate("largest", column), search.cell(i, j)))
-        if value - min(known) == number:
+        if value - min(numbers) == number:
             search.add(Subtract(search.cell(i, j), Aggregate("smallest", column)))
 
 
@@ -407,11 +419,13 @@ def comparisons(search: Candidates) -> None:
 def _named(search: Candidates, j: int) -> list[int]:
     """The rows whose cell the question says; where it says fewer than two, those half of whose words it says."""
     question = search.sight.question
-    said = {i: words(search.sight.readings[i][j].bare) for i in sorted(search.conditions.anchors)}
-    whole = [i for i, text in said.items() if text in question.phrases]
+    cell_words = {i: words(search.sight.readings[i][j].bare) for i in sorted(search.conditions.anchors)}
+    whole = [i for i, text in cell_words.items() if text in question.phrases]
     if len(whole) > 1:
         return whole
-    return [i for i, text in said.items() if text and len(set(text) & question.content) * 2 >= len(text)]
+    return [
+        i for i, text in cell_words.items() if text and len(set(text) & question.content) * 2 >= len(text)
+    ]
 
 
 def _pick(search: Candidates, choices: tuple[Choice, ...]) -> None:
@@ -449,14 +463,14 @@ def _name_gold(search: Candidates, labels: Sequence[str]) -> bool:
 
 def _those(search: Candidates, choices: tuple[Choice, ...]) -> None:
     mentioned = search.sight.question.mentioned
-    for said, number in search.numbers:
-        relations = mentioned[said.bit_length() - 1].relations
+    for mention_bit, number in search.numbers:
+        relations = mentioned[mention_bit.bit_length() - 1].relations
         for relation in _BOUNDS:
             if not relations or relation in relations:
                 those = Those(choices, relation, Number(in_digits(number)))
                 search.sight.work(len(choices))
-                search.add_if_gold(those, said)
-                search.add_if_gold(Count(those), said)
+                search.add_if_gold(those, mention_bit)
+                search.add_if_gold(Count(those), mention_bit)
 
 
 def whether(search: Candidates) -> None:
@@ -469,29 +483,39 @@ def whether(search: Candidates) -> None:
         if search.sight.kinds[j] != "number":
             continue
         cells = _terms(search, [(i, j) for i in search.conditions.anchors[:4]])
-        for left, right in permutations(cells, 2):
-            _holds(search, pair, first, left, right)
-        for left in cells:
-            for said, number in search.numbers:
-                _holds(search, pair, first, left, (Number(in_digits(number)), number), said)
-    counts = [(one, (Count(one.rows), Decimal(one.mask.bit_count()))) for one in search.conditions.single[:8]]
-    for one, count in counts:
-        for said, number in search.numbers:
-            if not one.said & said:
-                _holds(search, pair, first, count, (Number(in_digits(number)), number), said | one.said)
-    for (one, count), (other, other_count) in permutations(counts, 2):
-        if one.column == other.column and one.equals and other.equals:
-            _holds(search, pair, first, count, other_count, one.said | other.said)
+        for cell, other_cell in permutations(cells, 2):
+            _holds(search, pair, first, cell, other_cell)
+        for cell in cells:
+            for mention_bit, number in search.numbers:
+                _holds(search, pair, first, cell, (Number(in_digits(number)), number), mention_bit)
+    counts = [
+        (choice, (Count(choice.rows), Decimal(choice.mask.bit_count())))
+        for choice in search.conditions.single[:8]
+    ]
+    for choice, count in counts:
+        for mention_bit, number in search.numbers:
+            if not choice.said & mention_bit:
+                _holds(
+                    search, pair, first, count, (Number(in_digits(number)), number), mention_bit | choice.said
+                )
+    for (choice, count), (other_choice, other_count) in permutations(counts, 2):
+        if choice.column == other_choice.column and choice.equals and other_choice.equals:
+            _holds(search, pair, first, count, other_count, choice.said | other_choice.said)
 
 
 def _holds(
-    search: Candidates, pair: tuple[str, str], first: bool, left: _Term, right: _Term, said: int = 0
+    search: Candidates,
+    pair: tuple[str, str],
+    first: bool,
+    left_term: _Term,
+    right_term: _Term,
+    mentions: int = 0,
 ) -> None:
     search.sight.work(1)
-    (one, value), (other, other_value) = left, right
+    (left_expression, value), (right_expression, other_value) = left_term, right_term
     if value == other_value:
         if first and pair == _YES_NO and "same" in search.sight.question.words:
-            search.add(Holds(one, "equals", other, pair), said)
+            search.add(Holds(left_expression, "equals", right_expression, pair), mentions)
         return
     greater, less = value > other_value, value < other_value
     comparatives = search.sight.question.comparatives
@@ -501,6 +525,6 @@ def _holds(
     )
     for relation, holds, cue in relations:
         # A pair says itself which way round it is: "more" is greater, "less" is not.
-        asked = cue in comparatives if pair == _YES_NO else relation == _WAYS[pair]
-        if holds == first and asked:
-            search.add(Holds(one, relation, other, pair), said)
+        is_asked_for = cue in comparatives if pair == _YES_NO else relation == _WAYS[pair]
+        if holds == first and is_asked_for:
+            search.add(Holds(left_expression, relation, right_expression, pair), mentions)

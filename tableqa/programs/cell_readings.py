@@ -126,10 +126,10 @@ def year_in(text: str) -> str:
 
 def kind_of_column(cells: Sequence[str]) -> Kind | None:
     """What most cells of a column are that say anything: numbers, dates or times; None if fewer than half are."""
-    numbers = dates = times = said = 0
+    numbers = dates = times = filled_count = 0
     for text in cells:
         seen = reading(text)
-        said += not seen.silent
+        filled_count += not seen.silent
         numbers += seen.number is not None
         dates += bool(seen.dates)
         times += seen.time is not None
@@ -141,23 +141,23 @@ def kind_of_column(cells: Sequence[str]) -> Kind | None:
         dates += numbers  # years among dates
         numbers = 0
     most = max(numbers, dates, times)
-    if not most or 2 * most < said:
+    if not most or 2 * most < filled_count:
         return None
     return "number" if numbers == most else ("date" if dates == most else "time")
 
 
-def names(one: Reading, other: Reading) -> bool:
+def names(first: Reading, second: Reading) -> bool:
     """Whether two texts may name the same, where one of them leaves out details in brackets."""
-    return same(one, other) or one.bare == other.plain or one.plain == other.bare
+    return same(first, second) or first.bare == second.plain or first.plain == second.bare
 
 
-def same(one: Reading, other: Reading) -> bool:
+def same(first: Reading, second: Reading) -> bool:
     """Whether two texts say the same: equal numbers, dates that can be the same day, or equal words."""
-    if one.plain == other.plain:
+    if first.plain == second.plain:
         return True
-    if one.whole and other.whole:
-        return one.number == other.number
-    return bool(one.dates and other.dates and set(one.dates) & set(other.dates))
+    if first.whole and second.whole:
+        return first.number == second.number
+    return bool(first.dates and second.dates and set(first.dates) & set(second.dates))
 
 
 def contains(cell: Reading, part: Reading) -> bool:

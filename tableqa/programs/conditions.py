@@ -69,29 +69,30 @@ class Conditions:
         For each choice of rows the strongest is kept, and one on another column: a town may be the name of its district.
         """
         for source in (self._mentions, self._bounds, self._relatives):
-            for one in source():
-                if not one.mask:
-                    if one.strength > 2:
-                        self.empty.append(one)
-                elif one.mask != self.sight.everything:
-                    if one.mask.bit_count() <= 2 and one.names:
-                        self._naming.append(one)
-                    self._keep(one)
+            for choice in source():
+                if not choice.mask:
+                    if choice.strength > 2:
+                        self.empty.append(choice)
+                elif choice.mask != self.sight.everything:
+                    if choice.mask.bit_count() <= 2 and choice.names:
+                        self._naming.append(choice)
+                    self._keep(choice)
 
-    def _keep(self, one: Chosen) -> None:
-        kept = self._strongest.setdefault(one.mask, [])
-        same_column = [other for other in kept if other.column == one.column]
-        if same_column and same_column[0].strength >= one.strength:
+    def _keep(self, choice: Chosen) -> None:
+        strongest = self._strongest.setdefault(choice.mask, [])
+        same_column = [earlier for earlier in strongest if earlier.column == choice.column]
+        if same_column and same_column[0].strength >= choice.strength:
             return
-        kept[:] = sorted(
-            [one, *(other for other in kept if other.column != one.column)], key=lambda each: -each.strength
+        strongest[:] = sorted(
+            [choice, *(earlier for earlier in strongest if earlier.column != choice.column)],
+            key=lambda each: -each.strength,
         )[:2]
 
     @cached_property
     def single(self) -> list[Chosen]:
         """The single conditions, the strongest first."""
-        kept = [one for strongest in self._strongest.values() for one in strongest]
-        return sorted(kept, key=lambda one: -one.strength)[:_MOST_SINGLE]
+        choices = [choice for strongest in self._strongest.values() for choice in strongest]
+        return sorted(choices, key=lambda choice: -choice.strength)[:_MOST_SINGLE]
 
     @cached_property
     def choices(self) -> list[Chosen]:
@@ -99,23 +100,27 @@ class Conditions:
         everything = Chosen(self.sight.everything, AllRows())
         without = self._without_total()
         pairs: dict[int, Chosen] = {}
-        for one, other in combinations([one for one in self.single if one.pairs][:_MOST_PAIRED], 2):
-            both = _both(one, other)
+        for choice, other_choice in combinations(
+            [choice for choice in self.single if choice.pairs][:_MOST_PAIRED], 2
+        ):
+            both = _both(choice, other_choice)
             if both:
                 self._keep_pair(both, pairs)
         if without and isinstance(without.rows, Where):
             # A total row is no row of the things that are counted.
-            for one in self.single[:_MOST_WITHOUT_TOTAL]:
-                if (mask := one.mask & without.mask) and mask != one.mask:
-                    rows = replace(without.rows, rows=one.rows)
-                    self._keep_pair(Chosen(mask, rows, one.said, one.strength - 0.2, one.column), pairs)
-        strongest = sorted(pairs.values(), key=lambda one: -one.strength)[:_MOST_PAIRS]
+            for choice in self.single[:_MOST_WITHOUT_TOTAL]:
+                if (mask := choice.mask & without.mask) and mask != choice.mask:
+                    rows = replace(without.rows, rows=choice.rows)
+                    self._keep_pair(
+                        Chosen(mask, rows, choice.said, choice.strength - 0.2, choice.column), pairs
+                    )
+        strongest = sorted(pairs.values(), key=lambda choice: -choice.strength)[:_MOST_PAIRS]
         return [everything, *([without] if without else []), *self.single, *strongest]
 
     def _keep_pair(self, pair: Chosen, pairs: dict[int, Chosen]) -> None:
         """Keep a pair of conditions if nothing that the question says as surely chooses the same rows."""
-        known = [*self._strongest.get(pair.mask, ()), *([pairs[pair.mask]] if pair.mask in pairs else [])]
-        if all(one.strength < pair.strength for one in known):
+        same_rows = [*self._strongest.get(pair.mask, ()), *([pairs[pair.mask]] if pair.mask in pairs else [])]
+        if all(choice.strength < pair.strength for choice in same_rows):
             pairs[pair.mask] = pair
 
     def _without_total(self) -> Chosen | None:
@@ -129,7 +134,7 @@ class Conditions:
         return None
 
     def _where(
-        self, j: int, relation: Comparison, value: str | Cell, seen: Reading, said: int, strength: float
+        self, j: int, relation: Comparison, value: str | Cell, seen: Reading, mentions: int, strength: float
     ) -> Chosen:
         column = self.table.column_ids[j]
         strength += 0.4 * self.sight.ranking.header(column)
@@ -138,7 +143,7 @@ class Conditions:
             self.question.content.intersection(words(value)) if isinstance(value, str) else frozenset[str]()
         )
         return Chosen(
-            mask, Where(column, relation, value), said, strength, j, relation == "equals", words=used
+            mask, Where(column, relation, value), mentions, strength, j, relation == "equals", words=used
         )
 
     # What question and cells have in common
@@ -154,15 +159,15 @@ class Conditions:
                 seen = self.sight.readings[i][j]
                 if seen.silent:
                     continue
-                said = words(seen.bare)[:_LONGEST_CELL]
-                if said in self.question.phrases or seen.bare in results or self._is_alike(said):
+                cell_words = words(seen.bare)[:_LONGEST_CELL]
+                if cell_words in self.question.phrases or seen.bare in results or self._is_alike(cell_words):
                     whole.setdefault(seen.plain, row[j])
-                for phrase in self._shared(said):
+                for phrase in self._shared(cell_words):
                     phrases.setdefault(phrase, seen.plain)
             for text in list(whole.values())[:_MOST_OF_A_COLUMN]:
                 seen = reading(text)
-                said = words(seen.bare)
-                strength = 2.0 + 0.5 * len(said) if said in self.question.phrases else 0.8
+                cell_words = words(seen.bare)
+                strength = 2.0 + 0.5 * len(cell_words) if cell_words in self.question.phrases else 0.8
                 yield self._where(j, "equals", text, seen, self._mentioned(seen), strength)
                 if negated:
                     yield self._where(j, "differs", text, seen, self._mentioned(seen), strength - 0.5)
@@ -181,10 +186,12 @@ class Conditions:
         if seen.number is None and not seen.dates:
             return 0
         numbers = enumerate(self.question.mentioned)
-        return sum(1 << place for place, one in numbers if same(reading(one.text), seen))
+        return sum(1 << index for index, mention in numbers if same(reading(mention.text), seen))
 
-    def _is_alike(self, said: tuple[str, ...]) -> bool:
-        return len(said) == 1 and said[0][:4] in self._stems and alike(said, self._no_headers)
+    def _is_alike(self, text_words: tuple[str, ...]) -> bool:
+        return (
+            len(text_words) == 1 and text_words[0][:4] in self._stems and alike(text_words, self._no_headers)
+        )
 
     @cached_property
     def _no_headers(self) -> tuple[str, ...]:
@@ -196,36 +203,36 @@ class Conditions:
     def _stems(self) -> frozenset[str]:
         return frozenset(word[:4] for word in self._no_headers if len(word) > 3 and word.isalpha())
 
-    def _shared(self, said: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    def _shared(self, cell_words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         """The runs of words that a cell shares with the question; without any, words that begin as one of its words."""
         content = self.question.content
-        if content.isdisjoint(said):
-            for word in said:
+        if content.isdisjoint(cell_words):
+            for word in cell_words:
                 if self._is_alike((word,)):
                     yield (word,)
             return
-        for start, word in enumerate(said):
+        for start, word in enumerate(cell_words):
             if word in STOP_WORDS or word not in content:
                 continue
             yield (word,)
-            for end in range(start + 2, min(start + _LONGEST_PHRASE, len(said)) + 1):
-                if said[start:end] not in self.question.phrases:
+            for end in range(start + 2, min(start + _LONGEST_PHRASE, len(cell_words)) + 1):
+                if cell_words[start:end] not in self.question.phrases:
                     break
-                yield said[start:end]
+                yield cell_words[start:end]
 
     # Bounds
 
     def _bounds(self) -> Iterator[Chosen]:
         """Conditions on numbers and dates that the question says."""
-        for place, one in enumerate(self.question.mentioned):
-            seen = reading(one.text)
+        for index, mention in enumerate(self.question.mentioned):
+            seen = reading(mention.text)
             for j in self.sight.columns:
                 if self.sight.kinds[j] is None:
                     continue
-                yield self._where(j, "equals", one.text, seen, 1 << place, 1.8)
+                yield self._where(j, "equals", mention.text, seen, 1 << index, 1.8)
                 for relation in _BOUNDS:
-                    strength = 2.4 if relation in one.relations else (0.2 if one.relations else 0.5)
-                    yield self._where(j, relation, one.text, seen, 1 << place, strength)
+                    strength = 2.4 if relation in mention.relations else (0.2 if mention.relations else 0.5)
+                    yield self._where(j, relation, mention.text, seen, 1 << index, strength)
 
     def _relatives(self) -> Iterator[Chosen]:
         """Conditions that compare with another row's cell: "more points than Bob"."""
@@ -250,32 +257,32 @@ class Conditions:
         for row, _ in self.sight.evidence:
             if row in self.table.row_ids:
                 strengths[self.table.row_index(row)] = 10.0
-        for one in self._naming:
-            for i in bits(one.mask):
-                strengths[i] = max(strengths.get(i, 0.0), one.strength - one.mask.bit_count())
+        for choice in self._naming:
+            for i in bits(choice.mask):
+                strengths[i] = max(strengths.get(i, 0.0), choice.strength - choice.mask.bit_count())
         for i, row in enumerate(self.table.row_ids):
             named = self.sight.layout.row_words(row)
-            if said := len(named & self.question.content):
-                strengths[i] = max(strengths.get(i, 0.0), said / len(named) + 0.3 * said)
+            if shared_count := len(named & self.question.content):
+                strengths[i] = max(strengths.get(i, 0.0), shared_count / len(named) + 0.3 * shared_count)
         return sorted(strengths, key=lambda i: (-strengths[i], i))[:_MOST_ANCHORS]
 
 
-def _both(one: Chosen, other: Chosen) -> Chosen | None:
+def _both(first: Chosen, second: Chosen) -> Chosen | None:
     """The rows that meet both conditions; None where that is none, or no sense."""
-    mask = one.mask & other.mask
-    if not mask or one.said & other.said or one.words & other.words:
+    mask = first.mask & second.mask
+    if not mask or first.said & second.said or first.words & second.words:
         return None
-    if not isinstance(one.rows, Where) or not isinstance(other.rows, Where):
+    if not isinstance(first.rows, Where) or not isinstance(second.rows, Where):
         return None
-    if one.rows.column == other.rows.column and (one.equals or other.equals):
+    if first.rows.column == second.rows.column and (first.equals or second.equals):
         return None
-    rows = replace(other.rows, rows=one.rows)
-    return Chosen(mask, rows, one.said | other.said, one.strength + other.strength - 1.0)
+    rows = replace(second.rows, rows=first.rows)
+    return Chosen(mask, rows, first.said | second.said, first.strength + second.strength - 1.0)
 
 
 def _longest(phrases: Mapping[tuple[str, ...], str]) -> list[tuple[tuple[str, ...], str]]:
     """Phrases and the texts that they stand in, the longest first."""
-    return sorted(phrases.items(), key=lambda one: (-len(one[0]), one[0]))[:_MOST_OF_A_COLUMN]
+    return sorted(phrases.items(), key=lambda entry: (-len(entry[0]), entry[0]))[:_MOST_OF_A_COLUMN]
 
 
 def _surface(phrase: tuple[str, ...], text: str) -> str:

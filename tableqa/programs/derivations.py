@@ -71,8 +71,8 @@ def from_derivation(example: Example, cells: Sequence[CellRef] | None = None) ->
             tree = _Parser(text, style).whole()
         except _Prose:
             continue
-        if found := list(islice(_fitting(tree, example, layout), _GIVEN)):
-            return found
+        if programs := list(islice(_fitting(tree, example, layout), _GIVEN)):
+            return programs
     return []
 
 
@@ -134,12 +134,12 @@ class _Parser:
         self.style = style
         self.tokens: list[tuple[str, str]] = []
         self.place = 0
-        place, text = 0, text.rstrip(" .=")
-        while place < len(text):
-            match = _TOKEN.match(text, place)
+        position, text = 0, text.rstrip(" .=")
+        while position < len(text):
+            match = _TOKEN.match(text, position)
             if not match:
                 raise _Prose
-            place = match.end()
+            position = match.end()
             if match["number"]:
                 self.tokens.append(("number", self._number(match)))
             elif match["sign"]:
@@ -241,7 +241,7 @@ def _bindings(tree: Expression, layout: Layout) -> Iterator[Expression]:
         for score, bound in beam:
             for own, cell in candidates:
                 longer.append((score + own + _company(leaf, cell, bound, layout), [*bound, cell]))
-        beam = sorted(longer, key=lambda one: -one[0])[:_BINDINGS]
+        beam = sorted(longer, key=lambda binding: -binding[0])[:_BINDINGS]
     for _, bound in beam:
         yield _rebuilt(tree, leaves, iter(zip(bound, leaves, strict=True)), layout)
 
@@ -249,10 +249,10 @@ def _bindings(tree: Expression, layout: Layout) -> Iterator[Expression]:
 def _candidates(leaf: _Leaf, layout: Layout) -> list[tuple[float, CellRef | None]]:
     if leaf.constant:
         return [(0.0, None)]
-    found: list[tuple[float, CellRef | None]] = []
+    candidates: list[tuple[float, CellRef | None]] = []
     for cell, value in layout.cells_with(abs(leaf.value)):
-        found.append((layout.affinity(cell) + (0.5 if value == leaf.value else 0.0), cell))
-    return sorted(found, key=lambda one: -one[0])[:_CANDIDATES] or [(0.0, None)]
+        candidates.append((layout.affinity(cell) + (0.5 if value == leaf.value else 0.0), cell))
+    return sorted(candidates, key=lambda candidate: -candidate[0])[:_CANDIDATES] or [(0.0, None)]
 
 
 def _company(leaf: _Leaf, cell: CellRef | None, bound: Sequence[CellRef | None], layout: Layout) -> float:
@@ -264,10 +264,10 @@ def _company(leaf: _Leaf, cell: CellRef | None, bound: Sequence[CellRef | None],
     if others:
         alike = sum((other[0] == cell[0]) + (other[1] == cell[1]) for other in others if other != cell)
         score += 1.5 * alike / len(others)
-    score -= sum(4.0 for place in leaf.apart if place < len(bound) and bound[place] == cell)
-    score += sum(3.0 if bound[place] == cell else -3.0 for place in leaf.together if place < len(bound))
-    for place in leaf.before:
-        if place < len(bound) and (other := bound[place]) is not None:
+    score -= sum(4.0 for index in leaf.apart if index < len(bound) and bound[index] == cell)
+    score += sum(3.0 if bound[index] == cell else -3.0 for index in leaf.together if index < len(bound))
+    for index in leaf.before:
+        if index < len(bound) and (other := bound[index]) is not None:
             # A change is the later less the earlier, which decides where both are equal.
             score += 0.3 * layout.later(other, cell)
     return score
@@ -288,11 +288,11 @@ def _rebuilt(
         case Add() | Multiply():
             return replace(tree, terms=tuple(_rebuilt(term, leaves, bound, layout) for term in tree.terms))
         case Subtract() | Divide():
-            left = _rebuilt(tree.left, leaves, bound, layout)
-            right = _rebuilt(tree.right, leaves, bound, layout)
-            if isinstance(tree, Subtract) and isinstance(right, Minus):
-                return Add((left, right.of))
-            return replace(tree, left=left, right=right)
+            left_side = _rebuilt(tree.left, leaves, bound, layout)
+            right_side = _rebuilt(tree.right, leaves, bound, layout)
+            if isinstance(tree, Subtract) and isinstance(right_side, Minus):
+                return Add((left_side, right_side.of))
+            return replace(tree, left=left_side, right=right_side)
         case Minus():
             return _turned(_rebuilt(tree.of, leaves, bound, layout))
     raise TypeError(f"a derivation has no {tree.op}")
@@ -324,47 +324,49 @@ def _leaves(tree: Expression) -> list[_Leaf]:
                 return visit(node.of)
             case Add() | Multiply():
                 groups = [visit(term) for term in node.terms]
-                for one, other in combinations(groups, 2):
-                    apart.update((i, j) for i in one for j in other)
+                for first_group, second_group in combinations(groups, 2):
+                    apart.update((i, j) for i in first_group for j in second_group)
                 for i in (group[0] for group in groups if len(group) == 1):
                     if isinstance(node, Multiply) and abs(Decimal(numbers[i].value)) == 100:
                         constants.add(i)
                 return [i for group in groups for i in group]
             case Subtract():
-                left, right = visit(node.left), visit(node.right)
-                apart.update((i, j) for i in left for j in right)
-                if len(left) == len(right) == 1:
-                    before.add((left[0], right[0]))
+                left_leaves, right_leaves = visit(node.left), visit(node.right)
+                apart.update((i, j) for i in left_leaves for j in right_leaves)
+                if len(left_leaves) == len(right_leaves) == 1:
+                    before.add((left_leaves[0], right_leaves[0]))
                 if (
                     isinstance(node.left, Divide)
-                    and len(right) == 1
-                    and abs(Decimal(numbers[right[0]].value)) == 1
+                    and len(right_leaves) == 1
+                    and abs(Decimal(numbers[right_leaves[0]].value)) == 1
                 ):
-                    constants.add(right[0])
-                return left + right
+                    constants.add(right_leaves[0])
+                return left_leaves + right_leaves
             case Divide():
-                left, right = visit(node.left), visit(node.right)
-                if len(right) == 1 and _is_constant_divisor(node.left, Decimal(numbers[right[0]].value)):
-                    constants.add(right[0])
-                elif isinstance(node.left, Subtract) and len(right) == len(left) - 1 == 1:
-                    same = Decimal(numbers[left[1]].value) == Decimal(numbers[right[0]].value)
+                left_leaves, right_leaves = visit(node.left), visit(node.right)
+                if len(right_leaves) == 1 and _is_constant_divisor(
+                    node.left, Decimal(numbers[right_leaves[0]].value)
+                ):
+                    constants.add(right_leaves[0])
+                elif isinstance(node.left, Subtract) and len(right_leaves) == len(left_leaves) - 1 == 1:
+                    same = Decimal(numbers[left_leaves[1]].value) == Decimal(numbers[right_leaves[0]].value)
                     if same:
-                        together.add((left[1], right[0]))
+                        together.add((left_leaves[1], right_leaves[0]))
                 else:
-                    for i in right:
+                    for i in right_leaves:
                         together.update(
                             (j, i)
-                            for j in left
+                            for j in left_leaves
                             if Decimal(numbers[j].value) == Decimal(numbers[i].value)
                             and isinstance(node.left, Subtract)
                         )
-                return left + right
+                return left_leaves + right_leaves
         raise TypeError(f"a derivation has no {node.op}")
 
     visit(tree)
 
     def partners(pairs: set[tuple[int, int]], i: int) -> tuple[int, ...]:
-        return tuple(sorted({one for one, other in pairs if other == i}))
+        return tuple(sorted({partner for partner, other in pairs if other == i}))
 
     return [
         _Leaf(
@@ -405,7 +407,7 @@ def _comparisons(text: str, example: Example, layout: Layout) -> list[Program]:
     numbers = list(dict.fromkeys(abs(number) for number in numbers))
     if not 2 <= len(numbers) <= _MOST_LEAVES or len(example.answers) != 1:
         return []
-    found: list[Program] = []
+    programs: list[Program] = []
     for found_cells in layout.lines_with(numbers):
         cells = layout.in_order(found_cells)
         for labels in layout.labels(cells):
@@ -414,7 +416,7 @@ def _comparisons(text: str, example: Example, layout: Layout) -> list[Program]:
                 program = Pick(which, choices)
                 try:
                     if compare(run(program, example.table), example.answers).equal:
-                        found.append(program)
+                        programs.append(program)
                 except ProgramError:
                     continue
-    return found[:_GIVEN]
+    return programs[:_GIVEN]

@@ -153,8 +153,8 @@ def _said(node: Node, table: Table) -> str:
             condition = _related(node.relation, _said(node.left, table), _said(node.right, table))
             pair = ""
             if node.words != ("yes", "no"):
-                one, other = map(_shown, node.words)
-                pair = gettext(" ({one} or {other})").format(one=one, other=other)
+                first_word, second_word = map(_shown, node.words)
+                pair = gettext(" ({one} or {other})").format(one=first_word, other=second_word)
             return gettext("whether {condition}{pair}").format(condition=condition, pair=pair)
     raise TypeError(f"{type(node).__name__} has no description")
 
@@ -192,8 +192,8 @@ def _conditions(rows: Where, table: Table) -> str | None:
     return gettext("{first} and {second}").format(first=first, second=_condition(rows, table))
 
 
-def _related(relation: str, left: str, right: str) -> str:
-    return gettext(_RELATIONS[relation]).format(left=left, right=right)
+def _related(relation: str, left_text: str, right_text: str) -> str:
+    return gettext(_RELATIONS[relation]).format(left=left_text, right=right_text)
 
 
 def _part(node: Node, table: Table) -> str:
@@ -263,7 +263,11 @@ def _choices(node: Pick | Those, table: Table) -> tuple[str, str]:
 
 
 def _label(node: Cell | Year, table: Table) -> str:
-    cell = node if isinstance(node, Cell) else next(one for one in node.walk() if isinstance(one, Cell))
+    cell = (
+        node
+        if isinstance(node, Cell)
+        else next(descendant for descendant in node.walk() if isinstance(descendant, Cell))
+    )
     text = _text(cell, table)
     return (year_in(text) if isinstance(node, Year) else text) or _cell(cell, table)
 
@@ -362,5 +366,5 @@ def _shown(text: str) -> str:
 
 
 def _list(texts: Sequence[str]) -> str:
-    shown = [*texts[:_MOST_NAMED], *(["…"] if len(texts) > _MOST_NAMED else [])]
-    return f"{', '.join(shown[:-1])}{gettext(' and ')}{shown[-1]}" if len(shown) > 1 else shown[0]
+    items = [*texts[:_MOST_NAMED], *(["…"] if len(texts) > _MOST_NAMED else [])]
+    return f"{', '.join(items[:-1])}{gettext(' and ')}{items[-1]}" if len(items) > 1 else items[0]

@@ -72,8 +72,8 @@ def evidence(
     for name, words in _IN_META.items():
         if cells := cells_in(example.table, example.meta.get(name)):
             return Evidence(cells, words)
-    if program and (found := source_program(example)) is not None:
-        own, words = found
+    if program and (own_program := source_program(example)) is not None:
+        own, words = own_program
         if cells := in_order(example.table, _read(own, example.table)):
             return Evidence(cells, words)
     for entry in reversed(list(model_answers)):
@@ -99,17 +99,17 @@ def source_program(example: Example) -> tuple[Mapping[str, Any], str] | None:
     if example.program is not None:
         if example.program.get("op") == "none":  # people turned it down, and the source's form with it
             return None
-        given = attempt(example.program, example.table)
-        if not isinstance(given, ProgramError) and (
-            not example.answers or compare(given, example.answers).equal
+        answers = attempt(example.program, example.table)
+        if not isinstance(answers, ProgramError) and (
+            not example.answers or compare(answers, example.answers).equal
         ):
             return example.program, BY_PROGRAM
     for programs, words in (
         (from_derivation, BY_DERIVATION),
         (from_logical_form, BY_LOGICAL_FORM),
     ):
-        if found := programs(example):
-            return found[0].to_dict(), words
+        if candidates := programs(example):
+            return candidates[0].to_dict(), words
     return None
 
 
@@ -124,14 +124,14 @@ def cells_in(table: Table, cells: object) -> tuple[CellRef, ...]:
 
 def in_order(table: Table, cells: Iterable[Sequence[Any]]) -> tuple[CellRef, ...]:
     """The cells that the table has, in its order from the header down, each once."""
-    rows = {id: place for place, id in enumerate(table.all_row_ids)}
-    columns = {id: place for place, id in enumerate(table.column_ids)}
-    known = {
+    rows = {id: index for index, id in enumerate(table.all_row_ids)}
+    columns = {id: index for index, id in enumerate(table.column_ids)}
+    existing = {
         (row, column)
         for row, column in cells
         if isinstance(row, str) and isinstance(column, str) and row in rows and column in columns
     }
-    return tuple(sorted(known, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
+    return tuple(sorted(existing, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
 
 
 def _read(program: Mapping[str, Any], table: Table) -> Iterable[CellRef]:
@@ -153,7 +153,7 @@ def request(question: str, table: Table) -> tuple[str, int]:
 
     Rows and columns are numbered from 1, because names repeat. The model does not see the gold answer.
     """
-    shown = table.rows[:MOST_ROWS_SHOWN]
+    visible_rows = table.rows[:MOST_ROWS_SHOWN]
     lines = [
         "You are given a table and a question about it. Name the cells that the answer rests on: those without which",
         "it could no longer be derived, and no others. Rows and columns are numbered from 1.",
@@ -161,11 +161,11 @@ def request(question: str, table: Table) -> tuple[str, int]:
         "",
         *([f"Title: {table.title}"] if table.title else []),
         "columns: " + " | ".join(f"{n} {_plain(name)}" for n, name in enumerate(table.header, start=1)),
-        *(f"row {n}: " + " | ".join(map(_plain, row)) for n, row in enumerate(shown, start=1)),
+        *(f"row {n}: " + " | ".join(map(_plain, row)) for n, row in enumerate(visible_rows, start=1)),
     ]
-    if len(table.rows) > len(shown):
-        lines.append(f"... ({len(table.rows) - len(shown)} more rows)")
-    return "\n".join([*lines, "", f"Question: {_plain(question)}"]), len(shown)
+    if len(table.rows) > len(visible_rows):
+        lines.append(f"... ({len(table.rows) - len(visible_rows)} more rows)")
+    return "\n".join([*lines, "", f"Question: {_plain(question)}"]), len(visible_rows)
 
 
 def read_reply(reply: str, table: Table) -> tuple[CellRef, ...]:

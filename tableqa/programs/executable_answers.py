@@ -41,25 +41,25 @@ def confirmed(value: object, example: Example) -> dict[str, Any] | None:
     if value == NONE:
         return dict(NONE)
     program = from_dict(value)
-    found = run(program, example.table)
-    if not compare(found, example.answers).equal:
-        given, gold = " | ".join(found), " | ".join(example.answers)
+    answers = run(program, example.table)
+    if not compare(answers, example.answers).equal:
+        answer_text, gold = " | ".join(answers), " | ".join(example.answers)
         raise ProgramError(
             "other_answer",
             gettext("On the original table the program gives {given}, but the answer is {gold}.").format(
-                given=given, gold=gold
+                given=answer_text, gold=gold
             ),
         )
     return program.to_dict()
 
 
-def posted(text: object, kept: object) -> object:
-    """What a form without scripts says of the program: its JSON text; what was `kept` where it says nothing.
+def posted(text: object, stored: object) -> object:
+    """What a form without scripts says of the program: its JSON text; what was `stored` where it says nothing.
 
     What is no JSON is handed on as it is, and refused like any other thing that is no program.
     """
     if not isinstance(text, str) or not text:
-        return kept
+        return stored
     try:
         value = json.loads(text, parse_constant=_no_constant)
         check_depth(value)
@@ -85,10 +85,10 @@ def own_program(example: Example) -> Mapping[str, Any] | None:
     and is None; so is every program of an example without gold. Kept for the examples asked last, because a derivation
     is searched for.
     """
-    found = source_program(example)
-    if found is None or not is_program(found[0]) or not gives(found[0], example):
+    candidate = source_program(example)
+    if candidate is None or not is_program(candidate[0]) or not gives(candidate[0], example):
         return None
-    return found[0]
+    return candidate[0]
 
 
 def offered(example: Example, cells: Sequence[CellRef] = ()) -> dict[str, Any]:
@@ -122,19 +122,19 @@ def candidates(
     runs them.
     """
     distinct: dict[tuple[Any, ...], tuple[Program, str]] = {}
-    words: set[str] = set()
-    found = find_programs(example, list(cells))
-    ranked: Iterable[tuple[Program, str]] = zip(found.programs, found.sources, strict=True)
+    descriptions: set[str] = set()
+    result = find_programs(example, list(cells))
+    ranked: Iterable[tuple[Program, str]] = zip(result.programs, result.sources, strict=True)
     if example.program is not None and gives(example.program, example):
         ranked = [(from_dict(example.program), "known"), *ranked]
     probes = _probes(example.table)
     for program, source in ranked:
         if len(distinct) == MOST_OFFERED:
             break
-        if (told := describe(program, example.table)) not in words:
-            words.add(told)
+        if (description := describe(program, example.table)) not in descriptions:
+            descriptions.add(description)
             distinct.setdefault(_behaviour(program, example.table, probes), (program, source))
-    return tuple(distinct.values()), found.note
+    return tuple(distinct.values()), result.note
 
 
 def grouped(results: Sequence[Sequence[str] | None]) -> list[int | None]:
@@ -191,8 +191,8 @@ def _probes(table: Table) -> list[Table]:
     if len(table.rows) * len(table.header) > MOST_CELLS_PROBED:
         return []
     raised = [
-        [_raised(text, 7 * number * number + place) for place, text in enumerate(row)]
-        for number, row in enumerate(table.rows)
+        [_raised(text, 7 * line * line + column) for column, text in enumerate(row)]
+        for line, row in enumerate(table.rows)
     ]
     return [
         Table(

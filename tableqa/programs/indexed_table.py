@@ -82,17 +82,17 @@ class Sight:
         """The rows among these that hold the extreme value of a column."""
         keys = self.keys(j)
         best: Key | None = None
-        found = 0
+        extreme_rows = 0
         for i in bits(mask):
             key = keys[i]
             if key is None:
                 continue
             if best is None or (key > best if which == "largest" else key < best):
-                best, found = key, 1 << i
+                best, extreme_rows = key, 1 << i
             elif key == best:
-                found |= 1 << i
+                extreme_rows |= 1 << i
         self.work(mask.bit_count())
-        return found
+        return extreme_rows
 
     def groups(self, j: int, mask: int) -> dict[str, int]:
         """The rows among these by what a column holds; cells that say nothing are passed over."""
@@ -116,16 +116,16 @@ class Sight:
     def gold_cells(self) -> list[list[int]]:
         """For each column, the rows that hold each of the gold answers; an empty list where one is nowhere in it."""
         golds = [reading(answer) for answer in self.gold]
-        found = []
+        masks_by_column = []
         for j in self.columns:
             masks = [0] * len(golds)
             for i, row in enumerate(self.readings):
                 for k, gold in enumerate(golds):
                     if names(row[j], gold) or (gold.whole and row[j].number == gold.number):
                         masks[k] |= 1 << i
-            found.append(masks if all(masks) else [])
+            masks_by_column.append(masks if all(masks) else [])
         self.work(len(golds) * len(self.readings) * len(self.columns))
-        return found
+        return masks_by_column
 
     @cached_property
     def gold_columns(self) -> list[int]:
@@ -135,15 +135,15 @@ class Sight:
     @cached_property
     def gold_years(self) -> dict[int, int]:
         """Where the gold answer is one year: the rows that hold it as part of a longer text, by column."""
-        found: dict[int, int] = {}
+        rows_by_column: dict[int, int] = {}
         if len(self.gold) != 1 or year_in(self.gold[0]) != self.gold[0].strip():
-            return found
+            return rows_by_column
         for j in self.columns:
             for i, row in enumerate(self.table.rows):
                 if row[j] != self.gold[0] and year_in(row[j]) == self.gold[0].strip():
-                    found[j] = found.get(j, 0) | 1 << i
+                    rows_by_column[j] = rows_by_column.get(j, 0) | 1 << i
         self.work(len(self.readings) * len(self.columns))
-        return found
+        return rows_by_column
 
     def is_gold(self, j: int, mask: int) -> bool:
         """Whether the cells of these rows in a column are the gold answers, all of them and nothing else."""
@@ -151,10 +151,10 @@ class Sight:
         if not masks or not mask:
             return False
         union = 0
-        for one in masks:
-            if not one & mask:
+        for answer_mask in masks:
+            if not answer_mask & mask:
                 return False
-            union |= one
+            union |= answer_mask
         return not mask & ~union
 
     def ending(self, value: Decimal) -> "Ending | None":

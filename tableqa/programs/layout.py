@@ -132,7 +132,7 @@ class Layout:
 
     @cached_property
     def _by_size(self) -> dict[Decimal, list[tuple[CellRef, Decimal]]]:
-        found: dict[Decimal, list[tuple[CellRef, Decimal]]] = {}
+        cells_by_size: dict[Decimal, list[tuple[CellRef, Decimal]]] = {}
         lines = [
             (self.table.header_id, self.table.header),
             *zip(self.table.row_ids, self.table.rows, strict=True),
@@ -142,8 +142,8 @@ class Layout:
                 seen = reading(text)
                 value = None if seen.dates else amount(seen)
                 if value is not None:
-                    found.setdefault(abs(value), []).append(((row_id, column_id), value))
-        return found
+                    cells_by_size.setdefault(abs(value), []).append(((row_id, column_id), value))
+        return cells_by_size
 
     def cells_with(self, size: Decimal) -> Sequence[tuple[CellRef, Decimal]]:
         """The cells whose number is `size` or its negative, each with its number."""
@@ -151,8 +151,8 @@ class Layout:
 
     def later(self, cell: CellRef, other: CellRef) -> int:
         """1 if the year that names a cell is after the other's, -1 if it is before, 0 if neither."""
-        one, two = self._year(cell), self._year(other)
-        return (one > two) - (one < two) if one and two else 0
+        year, other_year = self._year(cell), self._year(other)
+        return (year > other_year) - (year < other_year) if year and other_year else 0
 
     def _year(self, cell: CellRef) -> int:
         row, column = cell
@@ -164,7 +164,7 @@ class Layout:
 
     def lines_with(self, sizes: Sequence[Decimal]) -> Iterator[list[CellRef]]:
         """The cells of one row, or of one column, that hold these numbers, sign aside; the best lines first."""
-        found: list[tuple[float, list[CellRef]]] = []
+        scored_lines: list[tuple[float, list[CellRef]]] = []
         for axis in (0, 1):
             lines = [{cell[axis] for cell, _ in self.cells_with(size)} for size in sizes]
             for line in set.intersection(*lines):
@@ -173,8 +173,8 @@ class Layout:
                     for size in sizes
                 ]
                 if len(set(cells)) == len(cells):
-                    found.append((sum(map(self.affinity, cells)), cells))
-        for _, cells in sorted(found, key=lambda one: -one[0]):
+                    scored_lines.append((sum(map(self.affinity, cells)), cells))
+        for _, cells in sorted(scored_lines, key=lambda entry: -entry[0]):
             yield cells
 
     def has(self, cell: CellRef) -> bool:

@@ -76,10 +76,10 @@ def from_logical_form(example: Example) -> list[Program]:
     return [program] if not example.answers or compare(answers, example.answers).equal else []
 
 
-def _column(place: object, table: Table) -> str:
-    if type(place) is not int or not 0 <= place < len(table.column_ids):
-        raise bad(f"there is no column {place!r} in a table of {len(table.column_ids)}")
-    return table.column_ids[place]
+def _column(index: object, table: Table) -> str:
+    if type(index) is not int or not 0 <= index < len(table.column_ids):
+        raise bad(f"there is no column {index!r} in a table of {len(table.column_ids)}")
+    return table.column_ids[index]
 
 
 def _value(value: object) -> str:

@@ -144,20 +144,20 @@ class Question:
     @cached_property
     def cues(self) -> frozenset[str]:
         """The operations that the question's words may name."""
-        found = set(self.cue_words)
+        operations = set(self.cue_words)
         if _YES_OR_NO.match(self.text):
-            found.add("holds")
+            operations.add("holds")
         if _OR.search(self.text):
-            found.add("pick")
-        return frozenset(found)
+            operations.add("pick")
+        return frozenset(operations)
 
     @cached_property
     def counted(self) -> frozenset[str]:
         """The words that say what is counted: up to three after "how many" or "number of"."""
-        found: set[str] = set()
+        counted_words: set[str] = set()
         for match in re.finditer(r"(?:how many|number of|count) ((?:\S+ ?){1,3})", self.text):
-            found.update(words(match[1]))
-        return frozenset(found - STOP_WORDS)
+            counted_words.update(words(match[1]))
+        return frozenset(counted_words - STOP_WORDS)
 
     @cached_property
     def comparatives(self) -> frozenset[str]:
@@ -168,37 +168,37 @@ class Question:
     def cue_words(self) -> dict[str, frozenset[str]]:
         """For each operation that words name, these words."""
         bare = _BOUND.sub(" ", self.text)
-        found = {name: frozenset(pattern.findall(bare)) for name, pattern in _WORD_CUES.items()}
-        return {name: said for name, said in found.items() if said}
+        words_by_cue = {name: frozenset(pattern.findall(bare)) for name, pattern in _WORD_CUES.items()}
+        return {name: matched_words for name, matched_words in words_by_cue.items() if matched_words}
 
     @cached_property
     def mentioned(self) -> tuple[Mentioned, ...]:
         """Its numbers, dates and times, in order; a number that is part of a date is not given by itself."""
-        found = self._dates()
+        spans = self._dates()
         for match in _NUMBER.finditer(self.text):
-            if not any(start < match.end() and match.start() < end for start, end, _ in found):
+            if not any(start < match.end() and match.start() < end for start, end, _ in spans):
                 text = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", match.group().removesuffix("%").strip(" ,"))
                 if number_of(text):
-                    found.append((*match.span(), text))
-        found += [(*match.span(), match.group()) for match in _NUMBER_WORD.finditer(self.text)]
-        return tuple(Mentioned(text, self._relations(start, end)) for start, end, text in sorted(found))
+                    spans.append((*match.span(), text))
+        spans += [(*match.span(), match.group()) for match in _NUMBER_WORD.finditer(self.text)]
+        return tuple(Mentioned(text, self._relations(start, end)) for start, end, text in sorted(spans))
 
     def _dates(self) -> list[tuple[int, int, str]]:
         """(start, end, text) of the dates and times, each as long as can be, four words at most."""
         pieces = list(re.finditer(r"\S+", self.text))
-        found: list[tuple[int, int, str]] = []
-        place = 0
-        while place < len(pieces):
-            for size in range(min(4, len(pieces) - place), 0, -1):
-                start, end = pieces[place].start(), pieces[place + size - 1].end()
+        spans: list[tuple[int, int, str]] = []
+        index = 0
+        while index < len(pieces):
+            for size in range(min(4, len(pieces) - index), 0, -1):
+                start, end = pieces[index].start(), pieces[index + size - 1].end()
                 text = self.text[start:end].strip("?.,;:!'\"")
                 has_digits = text[:1].isalnum() and any(letter.isdigit() for letter in text)
                 if has_digits and (dates_of(text) or time_of(text)):
-                    found.append((start, end, text))
-                    place += size - 1
+                    spans.append((start, end, text))
+                    index += size - 1
                     break
-            place += 1
-        return found
+            index += 1
+        return spans
 
     def _relations(self, start: int, end: int) -> tuple[Comparison, ...]:
         before, after = self.text[:start].rstrip(" $(")[-60:], self.text[end:].lstrip(" %")[:60]

@@ -117,8 +117,8 @@ class Ranking:
         self.layout = layout
         self._kinds: dict[str, Kind | None] = {}
 
-    def score(self, program: Program, said: int = 0) -> float:
-        """The higher the likelier; `said` is how many numbers and texts of the question the program uses."""
+    def score(self, program: Program, mention_count: int = 0) -> float:
+        """The higher the likelier; `mention_count` is how many numbers and texts of the question the program uses."""
         operations = set(_operations(program))
         cues = self._cues
         score = 0.0
@@ -136,13 +136,13 @@ class Ranking:
             score += _NODE + self._part(node)
             if isinstance(node, Number):
                 score += _CONSTANT
-        return score + self._answer(program) + _UNUSED * max(0, self._unused(program) - said)
+        return score + self._answer(program) + _UNUSED * max(0, self._unused(program) - mention_count)
 
     def _unused(self, program: Program) -> int:
         """How many of the question's numbers no column of the program has in its header."""
         columns = {node.column for node in program.walk() if hasattr(node, "column")}
         headers = {word for column in columns for word in self.layout.column_words(column)}
-        return sum(one.text not in headers for one in self.question.mentioned)
+        return sum(mention.text not in headers for mention in self.question.mentioned)
 
     @cached_property
     def _cues(self) -> frozenset[str]:
@@ -150,8 +150,8 @@ class Ranking:
         headers = frozenset().union(*map(self.layout.column_words, self.table.column_ids))
         named = {
             name
-            for name, said in self.question.cue_words.items()
-            if all(len(words(word)) == 1 and words(word)[0] in headers for word in said)
+            for name, cue_words in self.question.cue_words.items()
+            if all(len(words(word)) == 1 and words(word)[0] in headers for word in cue_words)
         }
         return self.question.cues - named
 
@@ -161,8 +161,8 @@ class Ranking:
                 return self._condition(node)
             case Place():
                 return _LISTED if self._asks_for_the_list else 0.0
-            case Subtract(left=Cell() as left, right=Cell() as right):
-                return self._pair(left, right)
+            case Subtract(left=Cell() as left_cell, right=Cell() as right_cell):
+                return self._pair(left_cell, right_cell)
             case Extreme():
                 often = 1.0 if "often" in self.question.cues else 0.0
                 score = 1.6 * self.header(node.column) - often + self._end(node.which, node.column)
@@ -178,8 +178,8 @@ class Ranking:
                 return 1.2 * self.header(node.column) + (1.0 if "often" in self.question.cues else 0.0)
             case Select():
                 return 1.2 * self.header(node.column) + self._selected(node)
-            case Holds(left=Cell() as left, right=Cell() as right):
-                return 0.6 if self._place(left) < self._place(right) else 0.0
+            case Holds(left=Cell() as left_cell, right=Cell() as right_cell):
+                return 0.6 if self._place(left_cell) < self._place(right_cell) else 0.0
             case Choice(value=Cell() as value):
                 named = self._cell(value)
                 return (
@@ -214,7 +214,7 @@ class Ranking:
             return score - (1.0 if "than" in self.question.words else 2.5)
         if node.relation in ("greater", "less", "at_least", "at_most"):
             relations = next(
-                (one.relations for one in self.question.mentioned if one.text == node.value), None
+                (mention.relations for mention in self.question.mentioned if mention.text == node.value), None
             )
             if relations is None:
                 return score - 3.0
@@ -232,7 +232,7 @@ class Ranking:
             score += 1.0 + 0.4 * min(len(value), 5)
         elif value == ("0",) and node.relation == "equals" and not _NEGATIONS.isdisjoint(self.question.words):
             score += 1.0  # "did not win": no wins
-        elif any(one.text == node.value for one in self.question.mentioned):
+        elif any(mention.text == node.value for mention in self.question.mentioned):
             score += 1.0
         elif any(
             value == words(name) for word in self.question.words for name in NAMES_OF_RESULTS.get(word, ())
@@ -247,7 +247,13 @@ class Ranking:
     def _piecewise(self, node: Where) -> float:
         """What a part of a cell is worth less where another part of it is a condition already: one text is named."""
         others = (part for part in node.rows.walk() if isinstance(part, Where))
-        return 1.5 if any(one.column == node.column and one.relation == "contains" for one in others) else 0.0
+        return (
+            1.5
+            if any(
+                condition.column == node.column and condition.relation == "contains" for condition in others
+            )
+            else 0.0
+        )
 
     def header(self, column: str, among: frozenset[str] | None = None) -> float:
         """The share of a header's words that the question says, and a little for the first; or some of its words."""
@@ -255,10 +261,10 @@ class Ranking:
         if not names:
             return 0.0
         among = self.question.content if among is None else among
-        said = names & among
-        if not said:
-            said = frozenset(name for name in names if alike((name,), tuple(among)))
-        return len(said) / len(names) + (0.2 if said else 0.0)
+        shared_words = names & among
+        if not shared_words:
+            shared_words = frozenset(name for name in names if alike((name,), tuple(among)))
+        return len(shared_words) / len(names) + (0.2 if shared_words else 0.0)
 
     def _cell(self, node: Cell) -> float:
         if node.row not in self.table.row_ids:
@@ -273,8 +279,8 @@ class Ranking:
             return len(self.question.words)
         named = {word for text in self.table.rows[self.table.row_index(node.row)] for word in words(text)}
         places = [
-            place
-            for place, word in enumerate(self.question.words)
+            index
+            for index, word in enumerate(self.question.words)
             if word in named and word in self.question.content
         ]
         return places[0] if places else len(self.question.words)
@@ -283,8 +289,8 @@ class Ranking:
         value = words(text)
         if value and value in self.question.phrases:
             return 1.0 + 0.2 * min(len(value), 4)
-        said = self.layout.question & frozenset(value)
-        return 0.6 * len(said) / len(value) if value else 0.0
+        shared_words = self.layout.question & frozenset(value)
+        return 0.6 * len(shared_words) / len(value) if value else 0.0
 
     def _numbering(self, column: str) -> float:
         """A little for a column that only numbers the rows, unless the question names it: few are about that."""
@@ -323,12 +329,14 @@ class Ranking:
             )
         )
 
-    def _pair(self, left: Cell, right: Cell) -> float:
+    def _pair(self, left_cell: Cell, right_cell: Cell) -> float:
         """Two cells of one row for a time that passed; of two rows, each must be named by something of its own."""
-        if left.row == right.row:
+        if left_cell.row == right_cell.row:
             return _SAME_ROW if "how long" in self.question.text else 0.0
-        said = [self._said(cell) for cell in (left, right)]
-        return sum(_NOT_TOLD_APART for own, other in (said, reversed(said)) if own and own < other)
+        words_by_cell = [self._said(cell) for cell in (left_cell, right_cell)]
+        return sum(
+            _NOT_TOLD_APART for own, other in (words_by_cell, reversed(words_by_cell)) if own and own < other
+        )
 
     def _said(self, node: Cell) -> frozenset[str]:
         """The words of a cell's row that the question says."""
@@ -420,12 +428,12 @@ def _in_order(value: tuple[str, ...], among: tuple[str, ...], gap: int = 2) -> b
     for start, word in enumerate(among):
         if word != value[0]:
             continue
-        place = start
-        for wanted in value[1:]:
-            after = among[place + 1 : place + 2 + gap]
-            if wanted not in after:
+        position = start
+        for next_word in value[1:]:
+            after = among[position + 1 : position + 2 + gap]
+            if next_word not in after:
                 break
-            place += 1 + after.index(wanted)
+            position += 1 + after.index(next_word)
         else:
             return True
     return False

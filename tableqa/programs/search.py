@@ -97,16 +97,16 @@ def find_programs(example: Example, cells: Sequence[CellRef] | None = None) -> F
     (`MOST_STEPS`, `MOST_CELLS`), and `note` says when a bound cut the search off. Without gold answers there is nothing
     to search for, and only a logical form is given.
     """
-    known: list[tuple[Program, Source]] = [
+    source_programs: list[tuple[Program, Source]] = [
         (program, "logical_form") for program in from_logical_form(example)
     ]
     if not any(answer.strip() for answer in example.answers):
-        return _found(example, known, [], "")
-    known[:0] = [(program, "derivation") for program in from_derivation(example, cells)]
+        return _found(example, source_programs, [], "")
+    source_programs[:0] = [(program, "derivation") for program in from_derivation(example, cells)]
     if len(example.table.rows) * len(example.table.header) > MOST_CELLS:
-        return _found(example, known, [], TOO_LARGE.format(cells=number(f"{MOST_CELLS:,}")))
+        return _found(example, source_programs, [], TOO_LARGE.format(cells=number(f"{MOST_CELLS:,}")))
     ranked, cut_off = _search(example, cells or ())
-    return _found(example, known, ranked, STOPPED_EARLY if cut_off else "")
+    return _found(example, source_programs, ranked, STOPPED_EARLY if cut_off else "")
 
 
 def _search(example: Example, evidence: Sequence[CellRef]) -> tuple[list[tuple[float, Program]], bool]:
@@ -127,37 +127,39 @@ def _search(example: Example, evidence: Sequence[CellRef]) -> tuple[list[tuple[f
         except Spent:
             cut_off = True
     scored = [
-        (sight.ranking.score(program, said.bit_count()), program)
-        for program, said in candidates.found.items()
+        (sight.ranking.score(program, mentions.bit_count()), program)
+        for program, mentions in candidates.found.items()
     ]
-    scored.sort(key=lambda one: -one[0])
+    scored.sort(key=lambda entry: -entry[0])
     if sight.evidence:
-        wanted = frozenset(sight.evidence)
+        evidence_cells = frozenset(sight.evidence)
         best, rest = scored[:_MOST_HELD_AGAINST_EVIDENCE], scored[_MOST_HELD_AGAINST_EVIDENCE:]
-        best = [(score + 4.0 * _overlap(program, example, wanted), program) for score, program in best]
-        scored = [*sorted(best, key=lambda one: -one[0]), *rest]
+        best = [
+            (score + 4.0 * _overlap(program, example, evidence_cells), program) for score, program in best
+        ]
+        scored = [*sorted(best, key=lambda entry: -entry[0]), *rest]
     return scored, cut_off
 
 
-def _overlap(program: Program, example: Example, wanted: frozenset[CellRef]) -> float:
+def _overlap(program: Program, example: Example, evidence_cells: frozenset[CellRef]) -> float:
     """The share of the evidence among the cells that evidence and program read."""
     try:
         read = reads(program, example.table)
     except ProgramError:
         return 0.0
-    return len(read & wanted) / len(read | wanted)
+    return len(read & evidence_cells) / len(read | evidence_cells)
 
 
 def _found(
     example: Example,
-    known: Sequence[tuple[Program, Source]],
+    source_programs: Sequence[tuple[Program, Source]],
     ranked: Sequence[tuple[float, Program]],
     note: str,
 ) -> Found:
     best = max(ranked[0][0], 0.0) if ranked else 0.0
     programs: dict[Program, tuple[float, Source]] = {}
-    for place, (program, source) in enumerate(known):
-        programs.setdefault(program, (best + len(known) - place, source))
+    for rank, (program, source) in enumerate(source_programs):
+        programs.setdefault(program, (best + len(source_programs) - rank, source))
     for score, program in ranked:
         if len(programs) >= MOST_PROGRAMS:
             break

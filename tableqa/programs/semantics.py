@@ -205,10 +205,10 @@ class _Evaluation(_Cells):
         j, rows = self._column(node.column), self._some(self.rows(node.rows))
         texts = [self.table.rows[i][j] for i in rows]
         self._note(rows, node.column)
-        said = [text for text in texts if text.strip()]
-        if not said:
+        filled_texts = [text for text in texts if text.strip()]
+        if not filled_texts:
             raise ProgramError("no_value", gettext("The answer cells are empty."))
-        return said
+        return filled_texts
 
     def _year(self, text: str) -> str:
         if year := year_in(text):
@@ -260,13 +260,13 @@ class _Evaluation(_Cells):
         if len(cells) == len(choices):
             seen = [reading(self.cell(cell)) for cell in cells]
             for kind in ("date", "time"):
-                keys = [one.key(kind) for one in seen]
+                keys = [cell_reading.key(kind) for cell_reading in seen]
                 if all(key is not None for key in keys):
                     return [key for key in keys if key is not None]
         return [(self.number(choice.value),) for choice in choices]
 
-    def _compare(self, left: Decimal, right: Decimal) -> int:
-        return (left > right) - (left < right)
+    def _compare(self, left_value: Decimal, right_value: Decimal) -> int:
+        return (left_value > right_value) - (left_value < right_value)
 
     # Numbers
 
@@ -286,10 +286,10 @@ class _Evaluation(_Cells):
             case Subtract():
                 return self.number(node.left) - self.number(node.right)
             case Divide():
-                left, right = self.number(node.left), self.number(node.right)
-                if not right:
+                dividend, divisor = self.number(node.left), self.number(node.right)
+                if not divisor:
                     raise ProgramError("division_by_zero", gettext("The program would divide by 0."))
-                return left / right
+                return dividend / divisor
             case Minus():
                 return -self.number(node.of)
             case Percent():
@@ -304,7 +304,7 @@ class _Evaluation(_Cells):
                 j, rows = self._column(node.column), self.rows(node.rows)
                 self._note(rows, node.column)
                 seen = [reading(self.table.rows[i][j]) for i in rows]
-                return Decimal(len({one.plain for one in seen if not one.silent}))
+                return Decimal(len({cell_reading.plain for cell_reading in seen if not cell_reading.silent}))
             case Aggregate(function="largest" | "smallest"):
                 rows = self.rows(node.rows)
                 return self._extreme(node.column, node.function, rows)[0][1][0]
@@ -341,13 +341,13 @@ class _Evaluation(_Cells):
             if seen.number is not None:
                 values.append(seen.number)
             elif not seen.silent:
-                place = gettext("Row {row}, {column}").format(
+                location = gettext("Row {row}, {column}").format(
                     row=i + 1, column=column_name(self.table, node.column)
                 )
                 raise ProgramError(
                     "not_a_number",
                     gettext("{place} contains {quoted}, which is not a number.").format(
-                        place=place, quoted=_quoted(text)
+                        place=location, quoted=_quoted(text)
                     ),
                 )
         if node.function == "sum":

@@ -63,7 +63,7 @@ class Node:
             if isinstance(value, Node):
                 yield value
             elif isinstance(value, tuple):
-                yield from (one for one in value if isinstance(one, Node))
+                yield from (item for item in value if isinstance(item, Node))
 
     def walk(self) -> Iterator["Node"]:
         """This node and all nodes inside, each before its own."""
@@ -75,7 +75,7 @@ class Node:
 def _to_json(value: Any) -> Any:
     if isinstance(value, Node):
         return value.to_dict()
-    return [_to_json(one) for one in value] if isinstance(value, tuple) else value
+    return [_to_json(item) for item in value] if isinstance(value, tuple) else value
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
@@ -509,7 +509,9 @@ def _value(value: object, where: str, depth: int, count: list[int]) -> Any:
     if isinstance(value, Mapping):
         return _node(value, where, depth + 1, count)
     if isinstance(value, list | tuple):
-        return tuple(one if isinstance(one, str) else _node(one, where, depth + 1, count) for one in value)
+        return tuple(
+            item if isinstance(item, str) else _node(item, where, depth + 1, count) for item in value
+        )
     return value
 
 
@@ -533,10 +535,10 @@ def _one_of(value: object, name: str, allowed: tuple[str, ...]) -> None:
         raise bad(f"{name} is one of {', '.join(allowed)}, not {_short(value)}")
 
 
-def _sort(value: object, kinds: tuple[type[Node], ...], name: str, wanted: str) -> None:
+def _sort(value: object, kinds: tuple[type[Node], ...], name: str, expected: str) -> None:
     if not isinstance(value, kinds):
-        found = str(value.to_dict()["op"]) if isinstance(value, Node) else _short(value)
-        raise bad(f"{name} is {wanted}, not {found}")
+        actual = str(value.to_dict()["op"]) if isinstance(value, Node) else _short(value)
+        raise bad(f"{name} is {expected}, not {actual}")
 
 
 def _rows(value: object) -> None:
@@ -547,11 +549,11 @@ def _expression(value: object, name: str) -> None:
     _sort(value, EXPRESSIONS, name, "an expression")
 
 
-def _several(value: object, kinds: tuple[type[Node], ...], name: str, wanted: str, least: int = 2) -> None:
+def _several(value: object, kinds: tuple[type[Node], ...], name: str, expected: str, least: int = 2) -> None:
     if not isinstance(value, tuple) or len(value) < least:
-        raise bad(f"{name} is a list of {least} or more {wanted}")
-    for one in value:
-        _sort(one, kinds, name, f"a list of {wanted}")
+        raise bad(f"{name} is a list of {least} or more {expected}")
+    for item in value:
+        _sort(item, kinds, name, f"a list of {expected}")
 
 
 def _short(value: object) -> str:

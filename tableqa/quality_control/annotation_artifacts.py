@@ -280,7 +280,7 @@ def edit_sizes(
     if replicates and len(edits) > 1:
         alike = Counter((sums[owner], edits[owner]) for owner in edits)
         ordered = sorted(alike)
-        counts = np.array([alike[one] for one in ordered])
+        counts = np.array([alike[pair] for pair in ordered])
         drawn = np.random.default_rng(seed).multinomial(len(edits), counts / len(edits), replicates)
         totals = drawn @ np.array(ordered)
         low, high = map(float, np.quantile(totals[:, 0] / totals[:, 1], [0.025, 0.975]))
@@ -310,7 +310,7 @@ def mould(question: str) -> str:
     """What is left of a question without its particulars: numbers are #, quoted and capitalised words after the first _."""
     text = re.sub(r"[\"“”«»][^\"“”«»]*[\"“”«»]", " _ ", question)
     words = re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*|_", text)
-    kept: list[str] = []
+    parts: list[str] = []
     for number, word in enumerate(words):
         if re.search(r"\d", word):
             plain = "#"
@@ -318,9 +318,9 @@ def mould(question: str) -> str:
             plain = "_"
         else:
             plain = word.casefold()
-        if not (plain == "_" and kept and kept[-1] == "_"):
-            kept.append(plain)
-    return " ".join(kept)
+        if not (plain == "_" and parts and parts[-1] == "_"):
+            parts.append(plain)
+    return " ".join(parts)
 
 
 def templates(questions: Mapping[str, Sequence[str]], least: int = 10) -> tuple[Template, ...]:
@@ -329,18 +329,18 @@ def templates(questions: Mapping[str, Sequence[str]], least: int = 10) -> tuple[
     It stands out where at least three of the person's questions are in it and their share lies above that of everybody
     else, beyond both intervals.
     """
-    moulds = {person: Counter(map(mould, asked)) for person, asked in questions.items()}
+    moulds = {person: Counter(map(mould, person_questions)) for person, person_questions in questions.items()}
     everybody: Counter[str] = sum(moulds.values(), Counter())
     total = sum(everybody.values())
-    found = []
+    person_templates = []
     for person in sorted(moulds):
         number = sum(moulds[person].values())
         if number < least or not number:
             continue
-        commonest = max(moulds[person], key=lambda one: (moulds[person][one], one))
+        commonest = max(moulds[person], key=lambda candidate: (moulds[person][candidate], candidate))
         times = moulds[person][commonest]
         own = proportion(times, number)
         others = proportion(everybody[commonest] - times, total - number)
         beyond = others.high is not None and (own.low or 0.0) > others.high
-        found.append(Template(person, commonest, own, others, times >= 3 and beyond))
-    return tuple(found)
+        person_templates.append(Template(person, commonest, own, others, times >= 3 and beyond))
+    return tuple(person_templates)

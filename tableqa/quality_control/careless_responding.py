@@ -137,15 +137,15 @@ def too_fast(seconds: Sequence[float], of_others: Sequence[float], floor: float 
     }
     if compared:
         figures["median_seconds_of_others"] = median(of_others)
-        said = FAST.format(
+        sentence = FAST.format(
             **words,
             of_others=translation.number(others.percent),
             median_of_others=translation.number(f"{median(of_others):.1f}"),
         )
     else:
-        said = ALONE.format(**words, others=len(of_others))
+        sentence = ALONE.format(**words, others=len(of_others))
     raised = stands_out or (impossible >= 3 and impossible >= 0.1 * len(seconds))
-    return Habit("too_fast", raised, said, figures, fast)
+    return Habit("too_fast", raised, sentence, figures, fast)
 
 
 def sped_up(seconds: Sequence[float]) -> Habit:
@@ -188,7 +188,7 @@ def always_the_same(labels: Sequence[Key], of_others: Mapping[Key, int]) -> Habi
     by_share = _tail(number, counted[top], usual)
     start, length, by_run = 0, 0, 1.0
     for label in counted:
-        here, run = _longest([one == label for one in labels])
+        here, run = _longest([own_label == label for own_label in labels])
         chance = _run_chance(number, run, max(of_others.get(label, 0), 1) / total)
         if chance < by_run or (chance == by_run and run > length):
             start, length, by_run = here, run, chance
@@ -231,38 +231,38 @@ def copy_paste(texts: Mapping[Key, str], of_others: Iterable[Iterable[str]] = ()
     writes the same may be the same person). Raised where one text stands on at least three items and on at least a tenth
     of those with a text.
     """
-    told = {item: _plain(text) for item, text in texts.items() if text.strip()}
+    plain_texts = {item: _plain(text) for item, text in texts.items() if text.strip()}
     each = [Counter(map(_plain, theirs)) for theirs in of_others]
     usual = sum(each, Counter[str]())
     users = Counter(text for theirs in each for text in theirs)
     written = sum(count for text, count in usual.items() if text)
     counted = Counter(
         text
-        for text in told.values()
+        for text in plain_texts.values()
         if len(text) >= SHORT and not (users[text] >= 2 and usual[text] >= 0.05 * written)
     )
     if not counted:
         return Habit(
             "copy_paste",
             False,
-            NOT_REPEATED.format(items=len(told)),
-            {"items": len(told)},
+            NOT_REPEATED.format(items=len(plain_texts)),
+            {"items": len(plain_texts)},
         )
     top = max(counted, key=lambda text: (counted[text], text))
     times = counted[top]
-    raised = times >= 3 and times >= 0.1 * len(told)
-    shown = top if len(top) <= 60 else top[:59] + "…"
+    raised = times >= 3 and times >= 0.1 * len(plain_texts)
+    excerpt = top if len(top) <= 60 else top[:59] + "…"
     return Habit(
         "copy_paste",
         raised,
-        (REPEATED if times > 1 else NOT_REPEATED).format(times=times, items=len(told), text=shown),
+        (REPEATED if times > 1 else NOT_REPEATED).format(times=times, items=len(plain_texts), text=excerpt),
         {
-            "items": len(told),
+            "items": len(plain_texts),
             "repeated": times,
-            "different_texts": len(set(told.values())),
+            "different_texts": len(set(plain_texts.values())),
             "times_of_others": usual[top],
         },
-        tuple(item for item, text in told.items() if text == top) if times > 1 else (),
+        tuple(item for item, text in plain_texts.items() if text == top) if times > 1 else (),
     )
 
 

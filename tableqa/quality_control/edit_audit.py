@@ -329,16 +329,16 @@ def _rows_moved(base: Table, table: Table) -> Table:
     columns = [
         (k, base.column_index(name)) for k, name in enumerate(table.column_ids) if name in base.column_ids
     ]
-    left = set(table.row_ids)
+    current_row_ids = set(table.row_ids)
     removed: dict[tuple[str, ...], list[str]] = {}
     for row, cells in zip(base.row_ids, base.rows, strict=True):
-        if row not in left:
+        if row not in current_row_ids:
             removed.setdefault(tuple(cells[j] for _, j in columns), []).append(row)
     if not removed or not columns:
         return table
-    row_ids, known = [], set(base.row_ids)
+    row_ids, base_row_ids = [], set(base.row_ids)
     for row, cells in zip(table.row_ids, table.rows, strict=True):
-        same = [] if row in known else removed.get(tuple(cells[k] for k, _ in columns), [])
+        same = [] if row in base_row_ids else removed.get(tuple(cells[k] for k, _ in columns), [])
         row_ids.append(same.pop(0) if same else row)
     return Table(
         table.header, table.rows, column_ids=table.column_ids, row_ids=row_ids, header_id=table.header_id
@@ -393,8 +393,8 @@ def _fewest_edits(
     return pairs
 
 
-def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return one[0] + other[0], one[1] + other[1]
+def _sum(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:
+    return first[0] + second[0], first[1] + second[1]
 
 
 _MOST_WAYS = 1_000
@@ -418,17 +418,19 @@ def _part_of(base: Table, edited: Table) -> tuple[dict[int, int], dict[int, int]
     return None
 
 
-def _in_sequence(names: Sequence[str], wanted: Sequence[str]) -> Iterator[list[int]]:
-    """Rising positions in `names` that hold the texts of `wanted`, in every way."""
-    latest = [len(names)] * (len(wanted) + 1)  # where each text can stand at most, so that the next ones fit
-    for place in reversed(range(len(wanted))):
-        latest[place] = max((j for j in range(latest[place + 1]) if names[j] == wanted[place]), default=-1)
+def _in_sequence(names: Sequence[str], sequence: Sequence[str]) -> Iterator[list[int]]:
+    """Rising positions in `names` that hold the texts of `sequence`, in every way."""
+    latest = [len(names)] * (
+        len(sequence) + 1
+    )  # where each text can stand at most, so that the next ones fit
+    for index in reversed(range(len(sequence))):
+        latest[index] = max((j for j in range(latest[index + 1]) if names[j] == sequence[index]), default=-1)
     chosen: list[int] = []
     start = 0
     while True:
-        place = len(chosen)
-        if place < len(wanted):
-            later = (j for j in range(start, latest[place] + 1) if names[j] == wanted[place])
+        index = len(chosen)
+        if index < len(sequence):
+            later = (j for j in range(start, latest[index] + 1) if names[j] == sequence[index])
             if (j := next(later, None)) is not None:
                 chosen.append(j)
                 start = j + 1
@@ -465,8 +467,8 @@ def _matched_by_meaning(base: Table, edited: Table) -> Table:
     shared = sorted(columns.items())
     rows = _in_order([[_rows_alike(old, new, shared) for new in after[1:]] for old in before[1:]])
     table = _rows_moved(base, _with_ids_of(base, edited, columns, rows))
-    known = set(base.row_ids)
-    rows = {k: base.row_index(row) for k, row in enumerate(table.row_ids) if row in known}
+    base_row_ids = set(base.row_ids)
+    rows = {k: base.row_index(row) for k, row in enumerate(table.row_ids) if row in base_row_ids}
     rows = _gaps_filled(rows, len(base.rows), len(edited.rows))
     return _with_ids_of(base, edited, columns, rows)
 
@@ -515,8 +517,8 @@ def _gaps_filled(pairs: dict[int, int], olds: int, news: int) -> dict[int, int]:
         if j > anchors[-1][1]:
             anchors.append((k, j))
     for (k, j), (next_k, next_j) in pairwise([*anchors, (news, olds)]):
-        new = [place for place in range(k + 1, next_k) if place not in pairs]
-        old = [place for place in range(j + 1, next_j) if place not in used]
+        new = [position for position in range(k + 1, next_k) if position not in pairs]
+        old = [position for position in range(j + 1, next_j) if position not in used]
         filled.update(zip(new, old, strict=False))
     return filled
 
@@ -575,15 +577,19 @@ def _recomputed(base: Example, edited: Example, table: Table) -> _Recomputed:
             except ProgramError:
                 return None
 
-        given = answers({})
-        ways = [given, answers(signs)] if (signs := _signs_put_back(base.table, table, read)) else [given]
+        answers_as_is = answers({})
+        ways = (
+            [answers_as_is, answers(signs)]
+            if (signs := _signs_put_back(base.table, table, read))
+            else [answers_as_is]
+        )
         for way in ways:
             if way is not None and compare(way, edited.answers).equal:
                 return _Recomputed(way, read=read, agrees=True)
         points = [
-            found
-            for found in _points_put_back(base.table, table, read)
-            if (mended := answers(found)) is not None and compare(mended, edited.answers).equal
+            restored
+            for restored in _points_put_back(base.table, table, read)
+            if (mended := answers(restored)) is not None and compare(mended, edited.answers).equal
         ]
         computed = next((way for way in reversed(ways) if way is not None), None)
         if points or (refuted is None and computed is not None):
@@ -657,12 +663,12 @@ def _changed_texts(base: Table, table: Table, cells: Iterable[_Cell]) -> Iterato
 
 def _signs_put_back(base: Table, table: Table, cells: Iterable[_Cell]) -> dict[_Cell, str]:
     """Cells with a minus that the base does not have, without it: a base that lost it has it in the derivation alone."""
-    found = {}
+    restored = {}
     for cell, old, new in _changed_texts(base, table, cells):
         before, after = number_of(old), number_of(new)
         if before is not None and after is not None and before.value > 0 > after.value:
-            found[cell] = f"{-after.value:f}"
-    return found
+            restored[cell] = f"{-after.value:f}"
+    return restored
 
 
 _WHOLE = re.compile(r"(?P<front>[^.]*\d)(?P<last>\d)(?P<after>[^\d.]*)")
@@ -680,26 +686,28 @@ def _with_point(text: str) -> str | None:
 def _points_put_back(base: Table, table: Table, cells: Iterable[_Cell]) -> Iterator[dict[_Cell, str]]:
     """Changed whole numbers with the point that they may have lost: all of them, then each alone."""
     changed = _changed_texts(base, table, cells)
-    found = {cell: mended for cell, _, new in changed if (mended := _with_point(new)) is not None}
-    if found:
-        yield found
-    if len(found) > 1:
-        yield from ({cell: text} for cell, text in found.items())
+    restored = {cell: mended for cell, _, new in changed if (mended := _with_point(new)) is not None}
+    if restored:
+        yield restored
+    if len(restored) > 1:
+        yield from ({cell: text} for cell, text in restored.items())
 
 
 def _points_missing(base: Example) -> dict[_Cell, str]:
     """Cells of the base whose number stands in the derivation with a point that they have lost."""
-    wanted = {number.value for digits in _NUMBER.findall(_derivation(base)) if (number := number_of(digits))}
-    found = {}
+    derivation_values = {
+        number.value for digits in _NUMBER.findall(_derivation(base)) if (number := number_of(digits))
+    }
+    restored = {}
     for row, cells in zip(base.table.row_ids, base.table.rows, strict=True):
         for column, cell in zip(base.table.column_ids, cells, strict=True):
             mended = _with_point(cell)
             before, after = number_of(cell), number_of(mended or "")
-            if mended is None or after is None or abs(after.value) not in wanted:
+            if mended is None or after is None or abs(after.value) not in derivation_values:
                 continue
-            if before is None or abs(before.value) not in wanted:
-                found[row, column] = mended
-    return found
+            if before is None or abs(before.value) not in derivation_values:
+                restored[row, column] = mended
+    return restored
 
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -727,9 +735,9 @@ class _Place:
 def _damage(
     base: Table, table: Table, operations: Sequence[Operation], recomputed: _Recomputed
 ) -> list[Finding]:
-    places = [*_changed_places(base, operations, recomputed), *_worn_places(base, table)]
-    by_code = {code: [place for place in places if place.code == code] for code in DAMAGE}
-    return [_finding(code, found) for code, found in by_code.items() if found]
+    occurrences = [*_changed_places(base, operations, recomputed), *_worn_places(base, table)]
+    by_code = {code: [occurrence for occurrence in occurrences if occurrence.code == code] for code in DAMAGE}
+    return [_finding(code, matches) for code, matches in by_code.items() if matches]
 
 
 def _changed_places(
@@ -768,21 +776,25 @@ def _worn_places(base: Table, table: Table) -> Iterator[_Place]:
                 yield _Place(code, f"row {i + 1}, column {k + 1}: {_quoted(cell)}", inherited=cell in texts)
 
 
-def _finding(code: str, places: Sequence[_Place]) -> Finding:
-    number = f"{len(places)} {'place' if len(places) == 1 else 'places'}"
-    inherited = sum(place.inherited for place in places)
+def _finding(code: str, occurrences: Sequence[_Place]) -> Finding:
+    number = f"{len(occurrences)} {'place' if len(occurrences) == 1 else 'places'}"
+    inherited = sum(occurrence.inherited for occurrence in occurrences)
     if inherited:
-        number += ", as in the base" if inherited == len(places) else f", {inherited} of them as in the base"
-    shown = "; ".join(place.words for place in places[:_SHOWN]) + ("; …" if len(places) > _SHOWN else "")
-    sure = any(place.sure for place in places)
-    level = "warning" if code in _WARNINGS or not sure or inherited == len(places) else "error"
+        number += (
+            ", as in the base" if inherited == len(occurrences) else f", {inherited} of them as in the base"
+        )
+    summary = "; ".join(occurrence.words for occurrence in occurrences[:_SHOWN]) + (
+        "; …" if len(occurrences) > _SHOWN else ""
+    )
+    sure = any(occurrence.sure for occurrence in occurrences)
+    level = "warning" if code in _WARNINGS or not sure or inherited == len(occurrences) else "error"
     doubt = "" if sure else " It may be intended."
-    return Finding(code, f"{DAMAGE[code]}{doubt} {number}: {shown}.", level, len(places))
+    return Finding(code, f"{DAMAGE[code]}{doubt} {number}: {summary}.", level, len(occurrences))
 
 
 def _quoted(text: str) -> str:
-    shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-    return f"“{shown if len(shown) <= 60 else shown[:59] + '…'}”"
+    printable = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+    return f"“{printable if len(printable) <= 60 else printable[:59] + '…'}”"
 
 
 def _list(answers: Sequence[str]) -> str:

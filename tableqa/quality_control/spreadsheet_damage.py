@@ -69,13 +69,13 @@ def worn(text: str) -> str | None:
     return "encoding_lost" if not text.isascii() and repaired(text) != text else None
 
 
-def worn_header(header: Sequence[str], place: int) -> str | None:
+def worn_header(header: Sequence[str], index: int) -> str | None:
     """The code of the damage that can be seen on a header: unnamed_header, numbered_header, or as for a cell."""
-    name = header[place]
+    name = header[index]
     if _UNNAMED.fullmatch(name):
         return "unnamed_header"
     match = _NUMBERED.fullmatch(name)
-    if match and match["name"] in header[:place]:
+    if match and match["name"] in header[:index]:
         return "numbered_header"
     return worn(name)
 
@@ -181,10 +181,10 @@ def _beyond_ascii(text: str) -> str:
 
 
 def _letters_for_letters(old: str, new: str) -> bool:
-    one, other = _beyond_ascii(old), _beyond_ascii(new)
-    return len(one) == len(other) and all(
+    old_letters, new_letters = _beyond_ascii(old), _beyond_ascii(new)
+    return len(old_letters) == len(new_letters) and all(
         a.isalpha() == b.isalpha() and unicodedata.category(a) == unicodedata.category(b)
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(old_letters, new_letters, strict=True)
     )
 
 
@@ -204,8 +204,8 @@ def _same_date(old: str, new: str) -> bool:
     before = dates_of(old)
     if before and set(before) & set(dates_of(new)):
         return True
-    one, other = time_of(old), time_of(new)
-    if one is not None and one == other:
+    old_time, new_time = time_of(old), time_of(new)
+    if old_time is not None and old_time == new_time:
         return True
     short = _sheet_date(new)
     if short is not None:
@@ -221,8 +221,8 @@ def _same_date(old: str, new: str) -> bool:
 
 def short_date(text: str) -> Date | None:
     """The date that a text is, its year with the last two digits only, as far as a spreadsheet leaves it; else None."""
-    if found := _sheet_date(text):
-        return found
+    if sheet_date := _sheet_date(text):
+        return sheet_date
     return next((Date(day.year and day.year % 100, day.month, day.day) for day in dates_of(text)), None)
 
 
@@ -277,7 +277,7 @@ def _number_damage(old: str, new: str, column: Sequence[str]) -> str | None:
     rests = [_DIGITS.sub("#", "".join(text.split())) for text in (old, new)]
     if "#" in rests[0] and rests[0] == rests[1]:
         pairs = zip(_DIGITS.findall(old), _DIGITS.findall(new), strict=True)
-        if all(_decimal(one) == _decimal(other) for one, other in pairs):
+        if all(_decimal(old_digits) == _decimal(new_digits) for old_digits, new_digits in pairs):
             return "number_reformatted"
     return None
 

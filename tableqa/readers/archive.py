@@ -88,11 +88,11 @@ def unpack(path: Path, folder: Path) -> None:
     link, a name that is there twice or missing, and a path that leads out.
     """
     with _translated(path), _opened(path) as archive:
-        left = MOST_UNPACKED
+        remaining_bytes = MOST_UNPACKED
         for name, member in _members(path, archive).items():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            left = unpack_file(path, archive.open(member), target, left)
+            remaining_bytes = unpack_file(path, archive.open(member), target, remaining_bytes)
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -158,18 +158,19 @@ def _too_large(path: Path) -> ReaderError:
     return ReaderError(path, None, what, phrase("Split it"), phrase("Split it, or unpack it first"))
 
 
-def unpack_file(path: Path, packed: IO[bytes] | gzip.GzipFile, target: Path, left: int) -> int:
-    """Unpack a file of at most `left` bytes from the archive at `path`. Returns how many are left after it; ReaderError.
+def unpack_file(path: Path, packed: IO[bytes] | gzip.GzipFile, target: Path, remaining_bytes: int) -> int:
+    """Unpack a file of at most `remaining_bytes` bytes from the archive at `path`. Returns how many are left after it;
+    ReaderError.
 
     Sizes are counted while unpacking: the archive's own list may say less than there is.
     """
     with packed, target.open("wb") as out:
         while block := packed.read(1 << 20):
-            left -= len(block)
-            if left < 0:
+            remaining_bytes -= len(block)
+            if remaining_bytes < 0:
                 raise _too_large(path)
             out.write(block)
-    return left
+    return remaining_bytes
 
 
 def has_many_tables(path: Path) -> bool:
@@ -195,13 +196,13 @@ def partly_unpacked(path: Path, folder: Path) -> Iterator[None]:
             crowded = _crowded(members)
             for inner in {posixpath.dirname(name) for name in members}:
                 (folder / inner).mkdir(parents=True, exist_ok=True)
-            left = MOST_UNPACKED
+            remaining_bytes = MOST_UNPACKED
             for name, member in members.items():
                 target = folder / name
                 if posixpath.dirname(name) in crowded and target.suffix.lower() in _TABLES:
                     later[target] = member
                 else:
-                    left = unpack_file(path, archive.open(member), target, left)
+                    remaining_bytes = unpack_file(path, archive.open(member), target, remaining_bytes)
         before = FETCH.get()
 
         def fetch(target: Path) -> None:

@@ -97,10 +97,14 @@ class Arrow(TolerantReader):
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licence and credit that croissant.json or dataset_info.json name, as far as they do; ReaderError."""
         folder = _folder(Path(path), tables)
-        found = credit_of_folder(folder)
-        if found is None:
+        folder_credit = credit_of_folder(folder)
+        if folder_credit is None:
             return Credit(self.licence, self.citation, self.url)
-        return Credit(found.licence or self.licence, found.citation or self.citation, found.url or self.url)
+        return Credit(
+            folder_credit.licence or self.licence,
+            folder_credit.citation or self.citation,
+            folder_credit.url or self.url,
+        )
 
 
 def credit_of_folder(folder: Path) -> Credit | None:
@@ -111,65 +115,69 @@ def credit_of_folder(folder: Path) -> Credit | None:
 def _ours(fields: Fields, names: Names) -> Example:
     """An example that a release of Askew in the format hf holds, with what became of which example in `lineage`."""
     try:
-        found = example_of(fields.value)
+        stored_example = example_of(fields.value)
     except (ExampleError, ValueError, TypeError, AttributeError) as error:
         what = phrase("it is not an Askew record: {error}", error=reason_of(error))
         raise fields.place.error(what, phrase("Release the dataset again")) from error
-    unique = names.unique(found.id)
+    unique = names.unique(stored_example.id)
     lineage: dict[str, Any] = {}
     if fields.value["perturbation"]:
-        said = {name: fields.value[name] for name in ("source", "perturbation")}
+        origin = {name: fields.value[name] for name in ("source", "perturbation")}
         text = fields.text("operations")
         try:
             operations = read_json(text)
         except ValueError as error:
             what = phrase("its operations are not JSON: {error}", error=reason_of(error))
             raise fields.place.error(what, phrase("Release the dataset again")) from error
-        lineage = {**said, "parent": fields.text("original"), "operations": operations}
+        lineage = {**origin, "parent": fields.text("original"), "operations": operations}
         if fields.value["seed"] is not None:
             lineage["seed"] = fields.integer("seed")
-    if unique != found.id:
-        lineage |= {"source": fields.text("source"), "id": found.id}
-    meta = thaw(found.meta)
+    if unique != stored_example.id:
+        lineage |= {"source": fields.text("source"), "id": stored_example.id}
+    meta = thaw(stored_example.meta)
     if lineage and "lineage" in meta:
         lineage["before"] = meta["lineage"]
-    return dataclasses.replace(found, id=unique, meta={**meta, "lineage": lineage} if lineage else meta)
+    return dataclasses.replace(
+        stored_example, id=unique, meta={**meta, "lineage": lineage} if lineage else meta
+    )
 
 
 def _croissant(path: Path) -> Credit | None:
     """What Croissant says of a dataset; None where there is no such file."""
     if not path.is_file():
         return None
-    said = _object(path)
-    licences = [_spdx(one) for one in _texts(said.get("license"))]
-    url = " ".join(_texts(said.get("url")))
-    cited = "\n".join(_texts(said.get("citeAs")))
+    metadata = _object(path)
+    licences = [_spdx(licence) for licence in _texts(metadata.get("license"))]
+    url = " ".join(_texts(metadata.get("url")))
+    cited = "\n".join(_texts(metadata.get("citeAs")))
     return Credit(all_of(licences), cited, "" if url == NO_URL else url)
 
 
 def _info(folder: Path) -> Credit | None:
     """What `datasets` kept of a dataset that it saved, of the first split where there are several; None where nothing is."""
-    found = next((file for place in (_INFO, f"*/{_INFO}") for file in sorted(folder.glob(place))), None)
-    if found is None:
+    info_file = next(
+        (file for pattern in (_INFO, f"*/{_INFO}") for file in sorted(folder.glob(pattern))), None
+    )
+    if info_file is None:
         return None
-    said = _object(found)
+    metadata = _object(info_file)
     licence, citation, url = (
-        " ".join(_texts(said.get(name))) for name in ("license", "citation", "homepage")
+        " ".join(_texts(metadata.get(name))) for name in ("license", "citation", "homepage")
     )
     return Credit(_spdx(licence), citation, url)
 
 
 def _object(path: Path) -> Mapping[str, Any]:
-    said = _json(path)
-    return said if isinstance(said, Mapping) else {}
+    content = _json(path)
+    return content if isinstance(content, Mapping) else {}
 
 
-def _texts(said: object) -> list[str]:
+def _texts(value: object) -> list[str]:
     """A text, or the texts of a list; nothing for anything else, and blanks are none."""
     return [
         text
-        for one in (said if isinstance(said, list) else [said])
-        if isinstance(one, str) and (text := one.strip())
+        for member in (value if isinstance(value, list) else [value])
+        if isinstance(member, str) and (text := member.strip())
     ]
 
 
@@ -214,8 +222,10 @@ def dataset_files(path: Path, tables: str | Path | None = None) -> Iterator[tupl
 def _unpacked(folder: Path) -> Path:
     """The folder of an unpacked archive, or the one in it, that holds a dataset."""
     folders = [folder, *sorted(inner for inner in folder.glob("*") if inner.is_dir())]
-    known = (_SPLITS, _STATE, HUB)
-    return next((one for one in folders for name in known if (one / name).is_file()), folder)
+    marker_files = (_SPLITS, _STATE, HUB)
+    return next(
+        (candidate for candidate in folders for name in marker_files if (candidate / name).is_file()), folder
+    )
 
 
 def _splits(path: Path) -> list[str]:
@@ -236,7 +246,7 @@ def _saved(folder: Path) -> Iterator[Path]:
     for file in Fields(Place(path, 1), _json(path)).nested_each("_data_files"):
         name = file.text("filename")
         try:
-            found = inside(folder, name)
+            data_path = inside(folder, name)
         except ValueError as error:
             raise file.error(
                 "filename",
@@ -248,10 +258,10 @@ def _saved(folder: Path) -> Iterator[Path]:
                 ),
                 mend,
             ) from error
-        if found is None:
+        if data_path is None:
             what = phrase("{field} is {name!r}, which is not there", field="filename", name=name)
             raise file.error("filename", what, mend)
-        yield found
+        yield data_path
 
 
 def _json(path: Path) -> Any:

@@ -72,9 +72,9 @@ class AskewRelease(FileReader):
             raise ReaderError(path, None, phrase("there is no {manifest} in it", manifest=MANIFEST), mend)
         if tables is None:
             return manifest, manifest.absolute().parent
-        given = Path(tables)
-        folders = [given, *sorted(inner for inner in given.glob("*") if inner.is_dir())]
-        return manifest, next((folder for folder in folders if (folder / _SOURCES).is_file()), given)
+        tables_folder = Path(tables)
+        folders = [tables_folder, *sorted(inner for inner in tables_folder.glob("*") if inner.is_dir())]
+        return manifest, next((folder for folder in folders if (folder / _SOURCES).is_file()), tables_folder)
 
     def _outcomes(self, manifest: Path, folder: Path) -> Iterator[Example | Rejected]:
         """All examples: a release with a fault is not the one that was released, and no part of it is read."""
@@ -87,14 +87,14 @@ class AskewRelease(FileReader):
         excluded = against.keys() | _listed(manifest, described, "unverified").keys()
         for source, id in raw.originals:
             unique = names.unique(id)
-            given = raw.original(source, id)
+            original = raw.original(source, id)
             if (source, id) in against:
                 reason = against[source, id].text("reason")
-                given = replace(given, meta={**thaw(given.meta), "contradicted": reason})
+                original = replace(original, meta={**thaw(original.meta), "contradicted": reason})
             if unique != id:
-                meta = {**thaw(given.meta), "lineage": {"source": source, "id": id}}
-                given = replace(given, id=unique, meta=meta)
-            yield given
+                meta = {**thaw(original.meta), "lineage": {"source": source, "id": id}}
+                original = replace(original, id=unique, meta=meta)
+            yield original
         edited: Shelf[tuple[str, str], int] = Shelf()
         for record in read_records(folder / _DECISIONS):
             source = record.fields.text("source")
@@ -139,9 +139,9 @@ class AskewRelease(FileReader):
         manifest = self.located(path, tables)[0]
         described = _manifest(manifest)
         against = _listed(manifest, described, "contradicted").values()
-        number = sum(bool(one.value.get("left_out")) for one in against)
+        number = sum(bool(entry.value.get("left_out")) for entry in against)
         unverified = len(_listed(manifest, described, "unverified"))
-        said = [
+        sentences = [
             phrase(
                 "Excluded because people contradicted their answer or that of their original: {number} "
                 "({manifest}, contradicted).",
@@ -159,13 +159,13 @@ class AskewRelease(FileReader):
             ),
         ]
         is_older = described.get("purpose") == "evaluation" and "unverified" not in described
-        return joined(itertools.compress(said, (number, unverified, is_older)))
+        return joined(itertools.compress(sentences, (number, unverified, is_older)))
 
     def credit(self, path: Path, tables: Path | None = None) -> Credit:
         """The licences and citations of the release's sources, each once, licences joined by AND as SPDX has it."""
         manifest = self.located(path, tables)[0]
-        place = Place(manifest, 1, "sources")
-        sources = [Fields(place, source) for source in _manifest(manifest)["sources"]]
+        location = Place(manifest, 1, "sources")
+        sources = [Fields(location, source) for source in _manifest(manifest)["sources"]]
         return joined_credit(
             Credit(*(source.text(name, default="") for name in ("licence", "citation", "url")))
             for source in sources
@@ -195,12 +195,12 @@ def _listed(path: Path, described: Mapping[str, Any], name: str) -> dict[tuple[s
 
     Contradicted originals are given all the same, and marked.
     """
-    place = Place(path, 1, name)
+    location = Place(path, 1, name)
     listed = described.get(name, [])
     if not isinstance(listed, list):
-        raise place.error(phrase("is not a list"), _WHOLE, _VERIFY)
-    fields = [Fields(place, one) for one in listed]
-    return {(one.text("source"), one.name("id")): one for one in fields}
+        raise location.error(phrase("is not a list"), _WHOLE, _VERIFY)
+    fields = [Fields(location, entry) for entry in listed]
+    return {(entry.text("source"), entry.name("id")): entry for entry in fields}
 
 
 def _automatic_key(fields: Fields) -> tuple[str, str]:
@@ -212,16 +212,16 @@ def _automatic_key(fields: Fields) -> tuple[str, str]:
 
 def _check(manifest: Path, path: Path, described: Mapping[str, Any], name: str = "") -> None:
     """ReaderError unless a file is there with the checksum that the manifest has under this name, or its own."""
-    said = described["files"].get(name or path.name)
+    file_entry = described["files"].get(name or path.name)
     try:
-        found = file_digest(path)
+        actual_digest = file_digest(path)
     except OSError as error:
         raise cannot_open(path, error) from error
-    if not isinstance(said, dict) or said.get("sha256") != found:
+    if not isinstance(file_entry, dict) or file_entry.get("sha256") != actual_digest:
         what = phrase(
             "the file is not the one that {name} describes: its sha256 is {found}",
             name=manifest.name,
-            found=found,
+            found=actual_digest,
         )
         raise ReaderError(path, None, what, _WHOLE, _VERIFY)
 
@@ -355,7 +355,7 @@ def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
     listed = fields.listed("cells") if "cells" in fields else []
     cells = [(row, column) for row, column in marked_cells(fields.place, original.table, "cells", listed)]
     instance = next(iter(instances(original, [kind], [seed], relevant_cells=cells)))
-    made = instance.perturbed.example
+    perturbed = instance.perturbed.example
     if instance.outcome().get("digest") != fields.text("digest"):
         raise fields.error(
             "digest",
@@ -373,9 +373,11 @@ def _automatic(fields: Fields, raw: _Raw, names: Names) -> Example:
         "operations": [operation.to_dict() for operation in instance.perturbed.operations],
         "base": original.table.digest(),
     }
-    more = made.beside()
-    said = Fields(fields.place, {"question": made.question, "answers": list(made.answers)})
-    return _named_anew(said, names, instance.id_of(id), made.table, more, lineage)
+    more = perturbed.beside()
+    content_fields = Fields(
+        fields.place, {"question": perturbed.question, "answers": list(perturbed.answers)}
+    )
+    return _named_anew(content_fields, names, instance.id_of(id), perturbed.table, more, lineage)
 
 
 def _replayed(fields: Fields, base: Table, operations: list[Any]) -> Table:
@@ -424,13 +426,13 @@ def _named_anew(
 ) -> Example:
     """The example with the ids of a source table: those of an edited one mean nothing without its operations."""
     unique = names.unique(published)
-    given = by_place(_example(fields, unique, table, more))
-    meta = thaw(given.meta)
+    positional_example = by_place(_example(fields, unique, table, more))
+    meta = thaw(positional_example.meta)
     if unique != published:
         lineage["id"] = published
     if "lineage" in meta:
         lineage["before"] = meta["lineage"]
-    return replace(given, meta={**meta, "lineage": lineage})
+    return replace(positional_example, meta={**meta, "lineage": lineage})
 
 
 READER = AskewRelease()

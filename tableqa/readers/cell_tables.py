@@ -16,9 +16,9 @@ def is_hitab(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict) and isinstance(value.get("texts"), list) and "merged_regions" in value
 
 
-def hitab_table(place: Place, value: dict[str, Any], title: str = "", caption: str = "") -> Table:
+def hitab_table(location: Place, value: dict[str, Any], title: str = "", caption: str = "") -> Table:
     """The table of HiTab's texts. A merged region that leaves the table ends with it, as in HTML. ReaderError."""
-    fields = Fields(place, value)
+    fields = Fields(location, value)
     texts = fields.listed("texts")
     top = fields.integer("top_header_rows_num") if "top_header_rows_num" in fields else 1
     header_lines = max(top, 1)
@@ -33,7 +33,7 @@ def hitab_table(place: Place, value: dict[str, Any], title: str = "", caption: s
     spans = [span for region in regions if (span := _span(region, row_ids, width))]
     above, rows = texts[: header_lines - 1], texts[header_lines:]
     title = fields.text("title", default="") or title
-    return table_of(place, texts[header_lines - 1], rows, title, caption, header_rows=above, spans=spans)
+    return table_of(location, texts[header_lines - 1], rows, title, caption, header_rows=above, spans=spans)
 
 
 def _span(region: Fields, row_ids: tuple[str, ...], width: int) -> Span | None:
@@ -60,18 +60,18 @@ def is_totto(value: object) -> TypeGuard[list[Any]]:
     )
 
 
-def totto_table(place: Place, value: list[Any], title: str = "", caption: str = "") -> Table:
+def totto_table(location: Place, value: list[Any], title: str = "", caption: str = "") -> Table:
     """The table of ToTTo's cells, laid out as a browser does with those of HTML. ReaderError."""
-    return _laid_out(place, value, title, caption)[0]
+    return _laid_out(location, value, title, caption)[0]
 
 
-def highlighted_ids(place: Place, value: list[Any], highlighted: object) -> list[list[str]]:
+def highlighted_ids(location: Place, value: list[Any], highlighted: object) -> list[list[str]]:
     """ToTTo's highlighted cells, each by its row and its number in it, as [row id, column id]; ReaderError."""
-    _, ids = _laid_out(place, value, "", "")
+    _, ids = _laid_out(location, value, "", "")
     pairs = highlighted if isinstance(highlighted, list) else []
     if not isinstance(highlighted, list) or not all(_is_pair(pair, ids) for pair in pairs):
         what = phrase("{field} names a cell that the table does not have", field="highlighted_cells")
-        raise place.error(what, phrase("It is [row, number of the cell in the row], both counted from 0"))
+        raise location.error(what, phrase("It is [row, number of the cell in the row], both counted from 0"))
     return [list(ids[row][number]) for row, number in pairs]
 
 
@@ -86,24 +86,26 @@ def _is_pair(pair: object, ids: list[list[tuple[str, str]]]) -> bool:
 
 
 def _laid_out(
-    place: Place, value: list[Any], title: str, caption: str
+    location: Place, value: list[Any], title: str, caption: str
 ) -> tuple[Table, list[list[tuple[str, str]]]]:
     rows = [
-        [_cell(Fields(place.inside(f"[{i}][{j}]"), cell)) for j, cell in enumerate(row)]
+        [_cell(Fields(location.inside(f"[{i}][{j}]"), cell)) for j, cell in enumerate(row)]
         for i, row in enumerate(value)
     ]
     try:
         return table_of_cells(rows, title, caption)
     except HtmlTableError as error:
-        raise place.error(error.what, error.mend) from error
+        raise location.error(error.what, error.mend) from error
 
 
 def _cell(fields: Fields) -> Cell:
     text = text_of(fields.value["value"])
     if text is None:
-        shown = kind(fields.value["value"])
+        value_kind = kind(fields.value["value"])
         mend = phrase("Write it in quotes")
-        raise fields.error("value", phrase("{field} is {kind}, not a text", field="value", kind=shown), mend)
+        raise fields.error(
+            "value", phrase("{field} is {kind}, not a text", field="value", kind=value_kind), mend
+        )
     rows, columns = (fields.integer(name) if name in fields else 1 for name in ("row_span", "column_span"))
     return Cell(text, fields.value.get("is_header") is True, max(rows, 1), max(columns, 1))
 

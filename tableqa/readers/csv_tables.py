@@ -58,15 +58,17 @@ class CsvTables(FileReader):
         yield from library.files((row["table"], line) for line, row in rows if not isinstance(row, Rejected))
 
 
-def _example(place: Place, row: dict[str, str], tables: TableFiles) -> Example:
+def _example(location: Place, row: dict[str, str], tables: TableFiles) -> Example:
     if not row["id"]:
-        raise place.error(phrase("the id is empty"), phrase("Give each question its own id"))
-    check_kind(place, row["table"], _TABLES)
-    table = tables.table(row["table"], place.line)
-    context = context_of(place, **{name: row.get(name, "") for name in _CONTEXT})
+        raise location.error(phrase("the id is empty"), phrase("Give each question its own id"))
+    check_kind(location, row["table"], _TABLES)
+    table = tables.table(row["table"], location.line)
+    context = context_of(location, **{name: row.get(name, "") for name in _CONTEXT})
     own = {name: text for name, text in row.items() if name not in (*_COLUMNS, *_CONTEXT)}
     meta = {"table": row["table"], **own}
-    return example(place, row["id"], row["question"], table, _answers(row["answers"]), meta, context=context)
+    return example(
+        location, row["id"], row["question"], table, _answers(row["answers"]), meta, context=context
+    )
 
 
 def _answers(field: str) -> list[str]:

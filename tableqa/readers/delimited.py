@@ -146,8 +146,8 @@ def read_questions(
     line, header = next(rows, (1, []))
     missing = [name for name in columns if name not in header]
     if missing or len(set(header)) < len(header):
-        shown = ", ".join(header)
-        line_start = shown if len(shown) <= 80 else shown[:79] + "…"
+        header_text = ", ".join(header)
+        line_start = header_text if len(header_text) <= 80 else header_text[:79] + "…"
         what = (
             phrase("the first line lacks {names}: {line}", names=", ".join(missing), line=line_start)
             if missing

@@ -87,34 +87,34 @@ class FrebTqa(FileReader):
 def _example(path: Path, record: Record, names: Names) -> Example:
     fields = record.fields
     published = fields.text("id")
-    place = Place(path, record.line, f"id {published}") if published else fields.place
-    meta = _kept(place, fields)
-    table, about = _table(place, fields.required("table"))
+    location = Place(path, record.line, f"id {published}") if published else fields.place
+    meta = _kept(location, fields)
+    table, about = _table(location, fields.required("table"))
     meta |= about
-    if cells := _relevant_cells(place, meta, table):
+    if cells := _relevant_cells(location, meta, table):
         meta["relevant_cells"] = cells
     unique = names.unique(published)
     if unique != published:
         meta["id"] = published
     return example(
-        place,
+        location,
         id=unique,
         question=fields.text("question"),
         table=table,
         answers=fields.texts("answers"),
         meta=meta,
-        context=_context(place, meta),
+        context=_context(location, meta),
     )
 
 
-def _kept(place: Place, fields: Fields) -> dict[str, Any]:
+def _kept(location: Place, fields: Fields) -> dict[str, Any]:
     """The fields beside the four, and those of "meta", which are taken out of it, each under its own name."""
     record = fields.value
     inner = fields.nested("meta").value if "meta" in record else {}
     for name in (*record, *inner):
         if name in _MADE or name.startswith("meta."):
             what = phrase("there is a field {name}, which FREB-TQA does not have", name=name)
-            raise place.error(what, phrase("Rename the field: the reader uses this name"))
+            raise location.error(what, phrase("Rename the field: the reader uses this name"))
     meta = {name: plain(value) for name, value in record.items() if name not in (*_FIELDS, "meta")}
     if "meta" in record:
         meta |= {f"meta.{name}" if name in record else name: plain(value) for name, value in inner.items()}
@@ -122,50 +122,52 @@ def _kept(place: Place, fields: Fields) -> dict[str, Any]:
     return meta
 
 
-def _table(place: Place, value: object) -> tuple[Table, dict[str, Any]]:
+def _table(location: Place, value: object) -> tuple[Table, dict[str, Any]]:
     """The table, and what to keep of the way in which it is written."""
     if isinstance(value, list):
         if not value:
             mend = phrase("The first row of a table is its header")
-            raise place.error(phrase("the table has no header"), mend)
-        return table_of(place, value[0], value[1:]), {"table_form": "rows"}
-    fields = Fields(place.inside("table"), value)
+            raise location.error(phrase("the table has no header"), mend)
+        return table_of(location, value[0], value[1:]), {"table_form": "rows"}
+    fields = Fields(location.inside("table"), value)
     about: dict[str, Any] = {}
     if "name" in fields.value:
         about["context"] = fields.text("name")
     others = {name: other for name, other in fields.value.items() if name not in ("header", "rows", "name")}
     if others:
         about["table"] = plain(others)
-    return table_of(place, fields.required("header"), fields.required("rows")), about
+    return table_of(location, fields.required("header"), fields.required("rows")), about
 
 
-def _context(place: Place, meta: Mapping[str, Any]) -> Context | None:
+def _context(location: Place, meta: Mapping[str, Any]) -> Context | None:
     """TAT-QA's paragraphs and scale, for people to read."""
     paragraphs = meta.get("paragraphs", [])
     if not isinstance(paragraphs, list):
         mend = phrase('Write a list of {"text"}')
-        raise place.error(phrase("paragraphs is {kind}, not a list", kind=kind(paragraphs)), mend)
-    texts = [Fields(place.inside("paragraphs"), paragraph).text("text") for paragraph in paragraphs]
+        raise location.error(phrase("paragraphs is {kind}, not a list", kind=kind(paragraphs)), mend)
+    texts = [Fields(location.inside("paragraphs"), paragraph).text("text") for paragraph in paragraphs]
     scale = meta.get("scale", "")
     if not isinstance(scale, str):
         mend = phrase("Write it in quotes")
-        raise place.error(phrase("scale is {kind}, not a text", kind=kind(scale)), mend)
-    return context_of(place, text="\n\n".join(texts), scale=scale)
+        raise location.error(phrase("scale is {kind}, not a text", kind=kind(scale)), mend)
+    return context_of(location, text="\n\n".join(texts), scale=scale)
 
 
-def _relevant_cells(place: Place, meta: Mapping[str, Any], table: Table) -> list[list[str]]:
+def _relevant_cells(location: Place, meta: Mapping[str, Any], table: Table) -> list[list[str]]:
     """The ids of the cells that "rel_cell" means; none where its places are not those of this table."""
     places = meta.get("rel_cell", [])
     if not isinstance(places, list) or not all(_is_place(pair) for pair in places):
         mend = phrase("Both are counted from 0, rows from below the header")
-        raise place.error(phrase("rel_cell is not a list of [row, column]"), mend)
+        raise location.error(phrase("rel_cell is not a list of [row, column]"), mend)
     rows, columns = table.shape
     if any(row >= rows or column >= columns for row, column in places):
         return []
-    wanted = _numbers(meta.get("derivation"))
-    if wanted and not all(_numbers(table.rows[row][column]) & wanted for row, column in places):
+    derivation_numbers = _numbers(meta.get("derivation"))
+    if derivation_numbers and not all(
+        _numbers(table.rows[row][column]) & derivation_numbers for row, column in places
+    ):
         return []
-    return [cell_at(place, table, row, column) for row, column in places]
+    return [cell_at(location, table, row, column) for row, column in places]
 
 
 def _is_place(value: object) -> bool:

@@ -80,28 +80,30 @@ def _of_csv(path: Path, columns: Sequence[str]) -> Iterator[Fields | ReaderError
         yield record.error if isinstance(record, Rejected) else record
 
 
-def _require_known(path: Path, line: int, names: Sequence[str], known: Sequence[str]) -> None:
+def _require_known(path: Path, line: int, names: Sequence[str], known_names: Sequence[str]) -> None:
     """ReaderError for a field of another name. A column without one, such as the index that pandas writes, is left out."""
-    if unknown := [name for name in names if name and name not in known]:
-        fix = phrase("The fields are {names}", names=", ".join(known))
+    if unknown := [name for name in names if name and name not in known_names]:
+        fix = phrase("The fields are {names}", names=", ".join(known_names))
         raise ReaderError(path, line, phrase("there is no field {unknown}", unknown=unknown[0]), fix)
 
 
 def _answer(record: Fields, is_csv: bool) -> GoldAnswer:
-    place, cells = record.place, {}
+    location, cells = record.place, {}
     response: dict[str, Any] = {}
     if not is_csv:
-        _require_known(place.file, place.line, list(record.value), FIELDS)
+        _require_known(location.file, location.line, list(record.value), FIELDS)
         response = plain(record.nested("response").value)
     else:
         if text := record.value.get("response"):
-            inside = place.inside("response")
+            inside = location.inside("response")
             response = plain(Fields(inside, decoded(inside, text, _CORRECT)).value)
         cells = {name: text for name, text in record.value.items() if name and name not in FIELDS}
         if twice := next((name for name, text in cells.items() if text and name in response), None):
             what = phrase("{field} is both a column and in the response", field=twice)
-            raise place.error(what, phrase("Remove one of them"))
-    answer = GoldAnswer(place.line, record.text("example"), response, cells, record.text("why", default=""))
+            raise location.error(what, phrase("Remove one of them"))
+    answer = GoldAnswer(
+        location.line, record.text("example"), response, cells, record.text("why", default="")
+    )
     if reason := unstorable_part(list(answer)):
-        raise place.error(phrase("the line contains {reason}", reason=reason), _CORRECT)
+        raise location.error(phrase("the line contains {reason}", reason=reason), _CORRECT)
     return answer

@@ -51,7 +51,7 @@ def with_header(table: Table, choice: str) -> Table:
         return table
     header = rows[at] if at >= 0 else [f"column {number + 1}" for number in range(len(table.header))]
     above = " ".join(cell.strip() for row in rows[: max(at, 0)] for cell in row if cell.strip())
-    places = {row: place - at for place, row in enumerate(table.all_row_ids)}
+    places = {row: index - at for index, row in enumerate(table.all_row_ids)}
     spans = [
         Span(f"r{places[span.row] - 1}" if places[span.row] else HEADER, span.column, span.rows, span.columns)
         for span in table.spans

@@ -370,8 +370,8 @@ def _laid_out(
                 raise HtmlTableError(cell.line, what)
             _check_cells(cell.line, len(covered) + height * cell.columns)
             cells[i, j] = cell
-            for place in product(range(i, i + height), range(j, j + cell.columns)):
-                if place in covered:
+            for position in product(range(i, i + height), range(j, j + cell.columns)):
+                if position in covered:
                     raise HtmlTableError(cell.line, phrase("a merged cell overlaps another one"))
-                covered[place] = (height, cell.columns)
+                covered[position] = (height, cell.columns)
     return cells, covered

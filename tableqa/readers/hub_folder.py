@@ -162,9 +162,9 @@ def _config(folder: Path) -> Mapping[str, Any] | None:
     return next((config for config in configs if config.get("default")), configs[0] if configs else None)
 
 
-def _patterns(readme: Path, said: Any) -> Iterator[tuple[str, str]]:
+def _patterns(readme: Path, data_files_entry: Any) -> Iterator[tuple[str, str]]:
     """The split and the pattern of each group of files; ReaderError for a pattern that leads out of the folder."""
-    for entry in said if isinstance(said, list) else [said]:
+    for entry in data_files_entry if isinstance(data_files_entry, list) else [data_files_entry]:
         split = str(entry.get("split", "")) if isinstance(entry, dict) else ""
         paths = entry.get("path", []) if isinstance(entry, dict) else entry
         for pattern in paths if isinstance(paths, list) else [paths]:

@@ -154,7 +154,7 @@ def reader_with_fields(reader: str, fields: Mapping[str, str]) -> Reader:
     if not fields:
         return read
     if not isinstance(read, Mapped):
-        able = ", ".join(name for name, one in sorted(READERS.items()) if isinstance(one, Mapped))
+        able = ", ".join(name for name, candidate in sorted(READERS.items()) if isinstance(candidate, Mapped))
         raise ValueError(
             phrase(
                 "The reader {name!r} has fixed field names. Readers with custom fields: {able}",

@@ -285,21 +285,21 @@ def outcomes_of_rows(
             yield row
             continue
         try:
-            made = make(line, row)
-            ids.add(made.id, line)
-            in_record(line, made.id)
+            new_example = make(line, row)
+            ids.add(new_example.id, line)
+            in_record(line, new_example.id)
         except ReaderError as error:
             yield Rejected(error, row)
             continue
-        yield made
+        yield new_example
 
 
 def published_id(example: Example) -> str | None:
     """The id that the source gives an example, where a reader had to number it (`Names`); None where it did not."""
     published, numbered, number = example.id.rpartition("#")
     lineage = example.meta.get("lineage")
-    said = (example.meta.get("id"), lineage.get("id") if isinstance(lineage, Mapping) else None)
-    return published if numbered and number.isdecimal() and published in said else None
+    published_ids = (example.meta.get("id"), lineage.get("id") if isinstance(lineage, Mapping) else None)
+    return published if numbered and number.isdecimal() and published in published_ids else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +314,8 @@ class Credit:
 def all_of(licences: Sequence[str]) -> str:
     """Licences that hold together as one SPDX expression, in which a choice (OR) is in parentheses."""
     return " AND ".join(
-        f"({one})" if " OR " in one and len(licences) > 1 and one[0] != "(" else one for one in licences
+        f"({licence})" if " OR " in licence and len(licences) > 1 and licence[0] != "(" else licence
+        for licence in licences
     )
 
 
@@ -322,7 +323,11 @@ def joined_credit(credits: Iterable[Credit]) -> Credit:
     """The credit of data from several places: each licence and citation once, the URL where there is only one."""
     every_credit = tuple(credits)
     stated = {credit.licence for credit in every_credit if credit.licence}
-    licences = {part for one in stated for part in ([one] if " OR " in one else one.split(" AND "))}
+    licences = {
+        part
+        for expression in stated
+        for part in ([expression] if " OR " in expression else expression.split(" AND "))
+    }
     citations = sorted({credit.citation for credit in every_credit if credit.citation})
     urls = {credit.url for credit in every_credit if credit.url}
     return Credit(
@@ -363,10 +368,10 @@ def only_file(
 ) -> Path:
     """The one file in `folder` that matches a pattern in any case and `fits`; ReaderError for none or several."""
     matching = {path for pattern in patterns for path in folder.glob(any_case(pattern)) if path.is_file()}
-    found = sorted(path for path in matching if fits(path))
-    if len(found) == 1:
-        return found[0]
-    raise not_the_only_file(folder, found, mend, command)
+    fitting_files = sorted(path for path in matching if fits(path))
+    if len(fitting_files) == 1:
+        return fitting_files[0]
+    raise not_the_only_file(folder, fitting_files, mend, command)
 
 
 def not_the_only_file(folder: Path, files: Sequence[Path], mend: str, command: str = "") -> ReaderError:
@@ -500,8 +505,8 @@ def is_excel(path: Path) -> ReaderError:
 def check_separator(path: Path, line: int, header: Sequence[str]) -> None:
     """ReaderError if the header of a table is one cell that holds a semicolon or a tab: a line that was not parted."""
     if hint := separator_hint(header):
-        shown = header[0] if len(header[0]) <= 80 else header[0][:79] + "…"
-        raise ReaderError(path, line, phrase("the table has one column: {shown!r}", shown=shown), hint)
+        header_text = header[0] if len(header[0]) <= 80 else header[0][:79] + "…"
+        raise ReaderError(path, line, phrase("the table has one column: {shown!r}", shown=header_text), hint)
 
 
 def unparted_hint(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -529,9 +534,11 @@ def _decoded(path: Path, data: bytes, first_line: int) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = first_line + data.count(b"\n", 0, error.start)
-        place = error.start - data.rfind(b"\n", 0, error.start)
+        byte_position = error.start - data.rfind(b"\n", 0, error.start)
         what = phrase(
-            "byte {place} of the line, 0x{byte}, is not UTF-8", place=place, byte=f"{data[error.start]:02x}"
+            "byte {place} of the line, 0x{byte}, is not UTF-8",
+            place=byte_position,
+            byte=f"{data[error.start]:02x}",
         )
         mend = phrase("Save the file as UTF-8, or fetch it again from its source")
         raise ReaderError(path, line, what, mend) from error
@@ -558,12 +565,12 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 def check_size(path: Path, line: int, rows: int, columns: int) -> None:
     """ReaderError if a table is larger than what is taken (`tableqa.data.tables`); rows are counted without the header."""
-    found = (
+    limits = (
         (rows, MAX_ROWS, phrase("the table has more than {most} rows", most=grouped(MAX_ROWS))),
         (columns, MAX_COLUMNS, phrase("the table has more than {most} columns", most=grouped(MAX_COLUMNS))),
         (rows * columns, MAX_CELLS, phrase("the table has more than {most} cells", most=grouped(MAX_CELLS))),
     )
-    for number, limit, what in found:
+    for number, limit, what in limits:
         if number > limit:
             raise ReaderError(path, line, what, phrase("Split or remove the table"))
 
@@ -596,14 +603,14 @@ def inside(folder: Path, name: str) -> Path | None:
     parts = name.split("/")
     if not name or "\\" in name or ":" in parts[0] or any(part in ("", ".", "..") for part in parts):
         raise ValueError(phrase("it is not a plain path below the folder of the tables"))
-    found = folder.joinpath(*parts)
-    FETCH.get()(found)
+    file_path = folder.joinpath(*parts)
+    FETCH.get()(file_path)
     try:
-        if not found.is_file():
+        if not file_path.is_file():
             return None
-        outside = not found.resolve(strict=True).is_relative_to(folder.resolve(strict=True))
+        outside = not file_path.resolve(strict=True).is_relative_to(folder.resolve(strict=True))
     except OSError:  # a name too long, a circle of links
         return None
     if outside:
         raise ValueError(phrase("a link leads out of the folder of the tables"))
-    return found
+    return file_path

@@ -54,9 +54,9 @@ class Jsonl(RecordFile):
             fields = record.fields
             fields.only(*_FIELDS)
             example_id = fields.name("id")
-            given = fields.nested("table")
-            table = repeated.made(given.value, partial(_table, given))
-            made = example(
+            table_fields = fields.nested("table")
+            table = repeated.made(table_fields.value, partial(_table, table_fields))
+            new_example = example(
                 fields.place,
                 example_id,
                 fields.text("question"),
@@ -68,7 +68,7 @@ class Jsonl(RecordFile):
                 history=_history(fields) if "history" in fields else None,
             )
             ids.add(example_id, record.line)
-            return made
+            return new_example
 
         return outcomes_of(path, make, repeated)
 
@@ -87,9 +87,9 @@ def _table(table: Fields) -> Table:
         raise table.error("spans", what, phrase("Correct the merged cells")) from error
     header, rows = table.required("header"), table.required("rows")
     title, caption = table.text("title", default=""), table.text("caption", default="")
-    found = table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
-    check_parted(table.place, found)
-    return found
+    parsed_table = table_of(table.place, header, rows, title, caption, header_rows=above, spans=spans)
+    check_parted(table.place, parsed_table)
+    return parsed_table
 
 
 def _context(context: Fields) -> Context | None:

@@ -51,14 +51,20 @@ class LabelStudio(RecordFile):
 
         def make(record: Record) -> Example:
             data = _data(record)
-            kept = {name: plain(record.fields.listed(name)) for name in _KEPT if name in record.fields}
+            preserved_fields = {
+                name: plain(record.fields.listed(name)) for name in _KEPT if name in record.fields
+            }
             if control:
                 answers = _said(record.fields, control)
                 data = Fields(data.place, {**data.value, "answers": answers})
                 return mapped_example(
-                    data, {**own, "answers": "answers"}, names, record.number, {"label_studio": kept}
+                    data,
+                    {**own, "answers": "answers"},
+                    names,
+                    record.number,
+                    {"label_studio": preserved_fields},
                 )
-            return mapped_example(data, own, names, record.number, {"label_studio": kept})
+            return mapped_example(data, own, names, record.number, {"label_studio": preserved_fields})
 
         return with_options(self.fields, outcomes_of(path, make))
 
@@ -110,30 +116,30 @@ def _data(record: Record) -> Fields:
 
 def _said(task: Fields, control: str) -> list[str]:
     """What the annotation that counts says under a control: the texts of a text area, choices or labels."""
-    counting = sorted(_counting(task), key=lambda one: not one.value.get("ground_truth"))
+    counting = sorted(_counting(task), key=lambda candidate: not candidate.value.get("ground_truth"))
     for annotation in counting[:1]:
-        said: list[str] = []
+        texts: list[str] = []
         for result in annotation.nested_each("result"):
             if result.text("from_name", default="") == control:
-                said += _texts(result.nested("value"))
-        return said
+                texts += _texts(result.nested("value"))
+        return texts
     return []
 
 
 def _counting(task: Fields) -> list[Fields]:
     """The annotations of a task that were not cancelled."""
-    given = list(task.nested_each("annotations")) if "annotations" in task else []
-    return [one for one in given if not one.value.get("was_cancelled")]
+    annotations = list(task.nested_each("annotations")) if "annotations" in task else []
+    return [annotation for annotation in annotations if not annotation.value.get("was_cancelled")]
 
 
 def _texts(value: Fields) -> list[str]:
     for name in ("text", "choices", "labels", "number", "rating"):
         if name in value:
-            held: Any = value.value[name]
+            result_value: Any = value.value[name]
             return (
                 value.texts(name)
-                if isinstance(held, list)
-                else Fields(value.place, {name: [held]}).texts(name)
+                if isinstance(result_value, list)
+                else Fields(value.place, {name: [result_value]}).texts(name)
             )
     mend = phrase("Name another control")
     raise value.place.error(phrase("there is no text, choices, labels, number or rating"), mend)

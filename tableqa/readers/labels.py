@@ -48,8 +48,8 @@ class Columns:
 
     def record(self, label: "Label") -> dict[str, Any]:
         """A label in a file of rejected records: it can be corrected and imported again."""
-        shown = {here: there for there, here in self.fields.items()}
-        response = {shown.get(name, name): value for name, value in label.forms[0].items()}
+        column_by_field = {field_name: column for column, field_name in self.fields.items()}
+        response = {column_by_field.get(name, name): value for name, value in label.forms[0].items()}
         about = {self.example: label.example, self.annotator: label.annotator}
         if label.source:
             about[self.source] = label.source
@@ -139,8 +139,8 @@ def _require_columns(path: Path, line: int, names: Sequence[str], columns: Colum
         fix = phrase("It names the columns: {names}", names=f"{columns.example}, {columns.annotator}")
         if near:
             fix = phrase("Rename the column {name!r} to {wanted!r}", name=by_case[near[0]], wanted=name)
-        shown = ", ".join(names)[:80]
-        what = phrase("the first line lacks {names}: {line}", names=name, line=shown)
+        header_text = ", ".join(names)[:80]
+        what = phrase("the first line lacks {names}: {line}", names=name, line=header_text)
         raise ReaderError(path, line, what, fix)
     if not _fields(names, columns):
         fix = phrase("Add a column for each field of the response, such as 'label'")
@@ -190,8 +190,8 @@ def _is_simulated(record: Fields, column: str | None) -> bool:
 
 def _forms(record: Fields, columns: Columns) -> list[dict[str, Any]]:
     if record.value.get(columns.response, "").strip():
-        place = record.place.inside(columns.response)
-        forms = [plain(Fields(place, decoded(place, record.value[columns.response], _CORRECT)).value)]
+        location = record.place.inside(columns.response)
+        forms = [plain(Fields(location, decoded(location, record.value[columns.response], _CORRECT)).value)]
     else:
         names = [name for name in _fields(list(record.value), columns) if name != columns.response]
         as_text = {columns.fields.get(name, name): text for name in names if (text := record.value[name])}

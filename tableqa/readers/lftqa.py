@@ -79,9 +79,9 @@ class Lftqa(FileReader):
             if scored := metrics.of(example_id, system):
                 meta["metrics"] = scored
             answers = [] if reference is None else [reference]
-            made = example(fields.place, rated_id, question, table, answers, meta)
+            new_example = example(fields.place, rated_id, question, table, answers, meta)
             ids.add(rated_id, record.line)
-            return made
+            return new_example
 
         return outcomes_of(path, make)
 
@@ -99,8 +99,8 @@ def _holds_answers(path: Path) -> bool:
 
 def _score_files(folder: Path, kind: str) -> list[Path]:
     """The files of scores of a kind, at the depths that the release has or that remain when a part of it is taken."""
-    places = (f"{kind}/*.json", f"*/{kind}/*.json", f"*/*/{kind}/*.json", f"*/*/*/{kind}/*.json")
-    return sorted({path for place in places for path in folder.glob(place) if path.is_file()})
+    patterns = (f"{kind}/*.json", f"*/{kind}/*.json", f"*/*/{kind}/*.json", f"*/*/*/{kind}/*.json")
+    return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
 
 
 class _Scores:
@@ -127,8 +127,8 @@ class _Scores:
 
     def of(self, example_id: str, system: str) -> dict[str, int | float]:
         """{name: score} of an answer, by name in the order of the files."""
-        found = ((name, self._scores.get((example_id, system, name))) for name in self._names)
-        return {name: score for name, score in found if score is not None}
+        named_scores = ((name, self._scores.get((example_id, system, name))) for name in self._names)
+        return {name: score for name, score in named_scores if score is not None}
 
 
 def _system(fields: Fields) -> str:
@@ -137,11 +137,11 @@ def _system(fields: Fields) -> str:
 
 
 def _dimension(path: Path) -> str:
-    found = [name for name in DIMENSIONS if name in path.stem]
-    if len(found) != 1:
+    dimensions = [name for name in DIMENSIONS if name in path.stem]
+    if len(dimensions) != 1:
         what = phrase("the name of the file says none of {names}", names=" and ".join(DIMENSIONS))
         raise Place(path, 1).error(what, phrase("Call it human_faithfulness_scores.json, or remove it"))
-    return found[0]
+    return dimensions[0]
 
 
 def _asked(fields: Fields) -> tuple[Table, str, str | None]:

@@ -97,36 +97,41 @@ def mapped_example(
 def _mapped_example(
     fields: Fields, own: Mapping[str, str], names: Names, number: int, further: Mapping[str, Any]
 ) -> Example:
-    taken = {part: found for part in USUAL if (found := _field(fields, part, own)) is not None}
+    columns = {part: column for part in USUAL if (column := _field(fields, part, own)) is not None}
     for part in ("question", "table"):
-        if part not in taken:
+        if part not in columns:
             looked = ", ".join(USUAL[part])
-            there = ", ".join(list(fields.value)[:12]) or "none"
+            field_names = ", ".join(list(fields.value)[:12]) or "none"
             raise fields.place.error(
                 phrase("there is no {part}: none of {looked}", part=word(part), looked=looked),
                 phrase(
                     "Enter it under Field names: {part} = FIELD. The fields are: {there}",
                     part=part,
-                    there=there,
+                    there=field_names,
                 ),
-                phrase("Name it: --field {part}=FIELD. The fields are: {there}", part=part, there=there),
+                phrase(
+                    "Name it: --field {part}=FIELD. The fields are: {there}", part=part, there=field_names
+                ),
             )
-    published = fields.name(taken["id"]) if "id" in taken else str(number)
-    title = text_in(fields, taken.get("title"))
-    caption = text_in(fields, taken.get("caption"))
-    place = fields.place.inside(taken["table"])
-    table = table_from(place, fields.value[taken["table"]], title, caption)
-    check_parted(place, table)
-    given = _texts(
-        fields, taken.get("answers"), texts_of_answers(in_column(fields.value, taken.get("answers")))
+    published = fields.name(columns["id"]) if "id" in columns else str(number)
+    title = text_in(fields, columns.get("title"))
+    caption = text_in(fields, columns.get("caption"))
+    location = fields.place.inside(columns["table"])
+    table = table_from(location, fields.value[columns["table"]], title, caption)
+    check_parted(location, table)
+    answer_texts = _texts(
+        fields, columns.get("answers"), texts_of_answers(in_column(fields.value, columns.get("answers")))
     )
-    answers = gold(fields, taken, given)
-    passage = passage_of(in_column(fields.value, taken.get("context")))
-    used = {name for part, name in taken.items() if part != "context" or passage is not None}
-    if texts_of_answers(held := in_column(fields.value, taken.get("answers"))) is not held:
-        used.discard(taken["answers"])  # it says more than the texts
+    answers = gold(fields, columns, answer_texts)
+    passage = passage_of(in_column(fields.value, columns.get("context")))
+    used = {name for part, name in columns.items() if part != "context" or passage is not None}
+    if (
+        texts_of_answers(answers_value := in_column(fields.value, columns.get("answers")))
+        is not answers_value
+    ):
+        used.discard(columns["answers"])  # it says more than the texts
     meta = {name: plain(value) for name, value in fields.value.items() if name not in used}
-    if about := _beside_the_cells(fields.value[taken["table"]]):
+    if about := _beside_the_cells(fields.value[columns["table"]]):
         meta["table"] = plain(about)
     unique = names.unique(published)
     if unique != published:
@@ -134,12 +139,12 @@ def _mapped_example(
     return example(
         fields.place,
         unique,
-        fields.text(taken["question"]),
+        fields.text(columns["question"]),
         table,
         answers,
         {**meta, **further},
         context=context_of(fields.place, text=passage or ""),
-        columns=taken,
+        columns=columns,
     )
 
 
@@ -181,8 +186,8 @@ def gold(
     )
     if column := columns.get("alternatives"):
         others = fields.value.get(column)
-        if isinstance(others, list) and any(isinstance(one, list) for one in others):
-            forms += [texts(column, one) for one in others]
+        if isinstance(others, list) and any(isinstance(alternative, list) for alternative in others):
+            forms += [texts(column, alternative) for alternative in others]
         else:
             forms += [[text] for text in texts(column, others) if text.strip()]
     return with_alternatives(forms[0], filter(None, forms[1:])) if forms else ()
@@ -190,14 +195,14 @@ def gold(
 
 def texts_of_answers(value: Any) -> Any:
     """The texts of answers as SQuAD has them, {"text": [...]} or [{"text": ...}], or a text of it; others as they are."""
-    held = value
+    content = value
     if isinstance(value, str) and value.lstrip().startswith(("{", "[{")):
         with suppress(ValueError):
-            held = value_in(value)
-    if isinstance(held, dict) and isinstance(held.get("text"), list | str):
-        return held["text"]
-    if is_list_of_objects(held) and all(text_of(inner.get("text")) is not None for inner in held):
-        return [inner["text"] for inner in held]
+            content = value_in(value)
+    if isinstance(content, dict) and isinstance(content.get("text"), list | str):
+        return content["text"]
+    if is_list_of_objects(content) and all(text_of(inner.get("text")) is not None for inner in content):
+        return [inner["text"] for inner in content]
     return value
 
 
@@ -210,23 +215,27 @@ def _beside_the_cells(value: object) -> dict[str, Any]:
     """What an object of header and rows says besides: in WikiTableQuestions the name of its file."""
     if not isinstance(value, dict) or not any(name in value for name in _HEADER):
         return {}
-    return {name: held for name, held in value.items() if name not in (*_HEADER, *_ROWS, "title", "caption")}
+    return {
+        name: field_value
+        for name, field_value in value.items()
+        if name not in (*_HEADER, *_ROWS, "title", "caption")
+    }
 
 
-def table_from(place: Place, value: object, title: str = "", caption: str = "") -> Table:
+def table_from(location: Place, value: object, title: str = "", caption: str = "") -> Table:
     """The table of a record in any of the forms; ReaderError."""
     if isinstance(value, str):
-        value = _from_text(place, value)
+        value = _from_text(location, value)
     if isinstance(value, Table):
         return retitled(value, title, caption)
     if is_totto(value):
-        return totto_table(place, value, title, caption)
+        return totto_table(location, value, title, caption)
     if is_hitab(value):
-        return hitab_table(place, value, title, caption)
+        return hitab_table(location, value, title, caption)
     if isinstance(value, list):
-        return _from_list(place, value, title, caption)
+        return _from_list(location, value, title, caption)
     if isinstance(value, dict):
-        fields = Fields(place, value)
+        fields = Fields(location, value)
         header = next((name for name in _HEADER if name in value), None)
         rows = next((name for name in _ROWS if name in value), None)
         if header and rows:
@@ -235,16 +244,16 @@ def table_from(place: Place, value: object, title: str = "", caption: str = "") 
             if isinstance(cells, list):
                 cells = [_without_links(row) for row in cells]
             labels = value.get("index") if (header, rows) == ("columns", "data") else None
-            return table_of(place, *_labelled(_without_links(value[header]), cells, labels), *titles)
+            return table_of(location, *_labelled(_without_links(value[header]), cells, labels), *titles)
         if (columns := _columns(value)) is not None:
             names, labels, cells = columns
             if len(set(map(len, cells))) > 1:
                 mend = phrase("Give every column the same number of cells")
-                raise place.error(phrase("the columns are not of one length"), mend)
+                raise location.error(phrase("the columns are not of one length"), mend)
             rows_of = list(map(list, zip(*cells, strict=True)))
-            return table_of(place, *_labelled(names, rows_of, labels), title, caption)
+            return table_of(location, *_labelled(names, rows_of, labels), title, caption)
     mend = phrase('Write {"header", "rows"}, a list of rows, a list of objects, an object of columns, or csv')
-    error = place.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
+    error = location.error(phrase("there is {kind} that is not a table", kind=kind(value)), mend)
     if isinstance(value, dict) and (names := [name for name in value if isinstance(value[name], list)]):
         error.ways = {"table": names}
     raise error
@@ -277,7 +286,7 @@ def _columns(value: dict[str, Any]) -> tuple[list[str], list[str], list[list[Any
 def _labelled(header: Any, rows: Any, labels: Any) -> tuple[Any, Any]:
     """Header and rows with the labels of the rows as their first column, unless these are numbers from 0."""
     are_lists = all(
-        isinstance(one, list) for one in (header, labels, rows, *(rows if isinstance(rows, list) else ()))
+        isinstance(part, list) for part in (header, labels, rows, *(rows if isinstance(rows, list) else ()))
     )
     if not are_lists or len(labels) != len(rows) or is_numbered(labels):
         return header, rows
@@ -306,7 +315,7 @@ def retitled(table: Table, title: str, caption: str) -> Table:
     )
 
 
-def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Table:
+def _from_list(location: Place, value: list[Any], title: str, caption: str) -> Table:
     """A list of rows, the header first, or of objects with the same names in any order."""
     if value and all(isinstance(row, dict) for row in value):
         header = list(dict.fromkeys(name for row in value for name in row))
@@ -314,12 +323,16 @@ def _from_list(place: Place, value: list[Any], title: str, caption: str) -> Tabl
             if len(row) < len(header) and not option("missing"):
                 name = next(name for name in header if name not in row)
                 what = phrase("object {i} has no {name!r}", i=i + 1, name=name)
-                error = place.error(what, phrase("Give every object the same names"))
+                error = location.error(what, phrase("Give every object the same names"))
                 raise offering(error, "missing", "empty")
-        return table_of(place, header, [[row.get(name) for name in header] for row in value], title, caption)
+        return table_of(
+            location, header, [[row.get(name) for name in header] for row in value], title, caption
+        )
     if not value:
-        raise place.error(phrase("the table has no header"), phrase("The first row of a table is its header"))
-    return table_of(place, value[0], value[1:], title, caption)
+        raise location.error(
+            phrase("the table has no header"), phrase("The first row of a table is its header")
+        )
+    return table_of(location, value[0], value[1:], title, caption)
 
 
 def is_table_text(line: str) -> bool:
@@ -327,19 +340,19 @@ def is_table_text(line: str) -> bool:
     return line.lstrip()[:1] in ("{", "[", "<") or _INDEXED.match(line) is not None
 
 
-def _from_text(place: Place, text: str) -> object:
+def _from_text(location: Place, text: str) -> object:
     """What a text holds: JSON, HTML, or csv as RFC 4180 has it."""
     start = text.lstrip()[:1]
     if start in ("{", "["):
-        return _literal(place, text)
+        return _literal(location, text)
     if _INDEXED.match(text):
-        return _indexed(place, text)
+        return _indexed(location, text)
     if start == "<" and _TABLE_BEGINS.search(text):
         try:
             return html_table(text)
         except HtmlTableError as error:
             what = phrase("the text is not an HTML table: {error}", error=error.what)
-            raise place.error(what, error.mend) from error
+            raise location.error(what, error.mend) from error
     if (rows := markdown_rows(text)) is not None:
         return rows
     try:
@@ -352,30 +365,32 @@ def _from_text(place: Place, text: str) -> object:
                 text=text.strip()[:80],
             )
             mend = phrase("Put the table itself there. The reader csv reads tables in separate files")
-            raise place.error(what, mend)
+            raise location.error(what, mend)
         if _is_uneven(lines) and (rows := _parted(text)) is not None:
             return rows
         if lines and (hint := separator_hint(lines[0])):
-            raise place.error(phrase("the table has one column: {header!r}", header=lines[0][0][:80]), hint)
+            raise location.error(
+                phrase("the table has one column: {header!r}", header=lines[0][0][:80]), hint
+            )
         if (
             len(lines) > 1
             and len(lines[0]) == 1
             and (_LATEX in text or all(map(_SPACES.search, text.splitlines())))
         ):
             what = phrase("the table has one column: {header!r}", header=lines[0][0][:80])
-            raise place.error(what, phrase("Write the table as JSON, HTML or csv"))
+            raise location.error(what, phrase("Write the table as JSON, HTML or csv"))
         return lines
     except csv.Error as error:
         mend = phrase("Put fields with a comma, a quote or a line break in quotes")
-        raise place.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
+        raise location.error(phrase("the text is not CSV: {error}", error=reason_of(error)), mend) from error
 
 
-def _literal(place: Place, text: str) -> object:
+def _literal(location: Place, text: str) -> object:
     """What a text holds as JSON, or as Python and NumPy print lists and objects."""
     with suppress(ValueError):
         return value_in(text)
     try:
-        return decoded(place, text, phrase("Write the table as JSON, HTML or csv"))
+        return decoded(location, text, phrase("Write the table as JSON, HTML or csv"))
     except ReaderError as error:
         with suppress(ValueError):
             value_in(unescaped(text))
@@ -383,7 +398,7 @@ def _literal(place: Place, text: str) -> object:
         raise
 
 
-def _indexed(place: Place, text: str) -> Table:
+def _indexed(location: Place, text: str) -> Table:
     """The table of a text such as TAPEX reads: "col : a | b row 1 : 1 | 2"."""
     from tableqa.serialisations import SERIALISATIONS
 
@@ -391,7 +406,7 @@ def _indexed(place: Place, text: str) -> Table:
         return SERIALISATIONS["indexed_row_major"].loads(text.strip("\n"))
     except ValueError as error:
         what = phrase("the text is not a table of “col :” and “row 1 :”: {error}", error=reason_of(error))
-        raise place.error(what, phrase("Write the table as JSON, HTML or csv")) from error
+        raise location.error(what, phrase("Write the table as JSON, HTML or csv")) from error
 
 
 def _unlike_csv(text: str) -> list[list[str]] | None:

@@ -36,16 +36,16 @@ class _Styles:
     kinds: dict[str, str] = field(default_factory=dict)
 
     def add(self, kind: str, element: Any) -> None:
-        said = _attributes(element)
-        name = said.get("name", "")
+        attributes = _attributes(element)
+        name = attributes.get("name", "")
         if kind in ("date-style", "time-style"):
             parts = ((_local(part), _attributes(part)) for part in element)
             self.dates[name] = "".join(
                 "mmm" if "textual" in of_part else _DATE_PARTS.get(part, "") for part, of_part in parts
             )
         elif kind == "style":
-            parent = self.formats.get(said.get("parent-style-name", ""), "")
-            self.formats[name] = said.get("data-style-name", parent)
+            parent = self.formats.get(attributes.get("parent-style-name", ""), "")
+            self.formats[name] = attributes.get("data-style-name", parent)
             for of_part in map(_attributes, element):
                 if of_part.get("display") == "false":
                     self.hidden.add(name)
@@ -100,16 +100,16 @@ class OpenDocument(Workbook):
     def _read(self, event: str, kind: str, element: Any) -> None:
         if event == "start":
             if kind == "table":
-                said = _attributes(element)
-                is_visible = said.get("style-name", "") not in self._styles.hidden
-                self._sheets.append((Sheet(self.path, said.get("name", ""), []), is_visible))
+                attributes = _attributes(element)
+                is_visible = attributes.get("style-name", "") not in self._styles.hidden
+                self._sheets.append((Sheet(self.path, attributes.get("name", ""), []), is_visible))
                 self._columns, self._width, self._empty_rows = [], 0, 0
         elif kind == "table-column" and self._sheets:
-            said, first = _attributes(element), len(self._columns) + 1
-            self._columns += [said.get("default-cell-style-name", "")] * min(
-                _repeats(said, "columns"), _MOST_STYLES
+            attributes, first = _attributes(element), len(self._columns) + 1
+            self._columns += [attributes.get("default-cell-style-name", "")] * min(
+                _repeats(attributes, "columns"), _MOST_STYLES
             )
-            if said.get("visibility", "visible") != "visible":
+            if attributes.get("visibility", "visible") != "visible":
                 self._sheets[-1][0].hidden_columns.extend(range(first, len(self._columns) + 1))
         elif kind == "table-row" and self._sheets:
             self._add_row(self._sheets[-1][0], element)
@@ -118,33 +118,35 @@ class OpenDocument(Workbook):
             self._styles.add(kind, element)
 
     def _add_row(self, sheet: Sheet, element: Any) -> None:
-        said, row, empty = _attributes(element), list[str](), 0
+        attributes, row, empty = _attributes(element), list[str](), 0
         top = len(sheet.rows) + self._empty_rows
         for cell in element:
             if (kind := _local(cell)) not in ("table-cell", "covered-table-cell"):
                 continue
-            of_cell, left = _attributes(cell), len(row) + empty
-            shown, kinds = _shown(cell, self._styles.kinds)
-            text = "" if kind.startswith("covered") else self._text_of_cell(of_cell, left, shown)
+            of_cell, start_column = _attributes(cell), len(row) + empty
+            display_text, kinds = _shown(cell, self._styles.kinds)
+            text = (
+                "" if kind.startswith("covered") else self._text_of_cell(of_cell, start_column, display_text)
+            )
             sheet.marked.extend((kind, text, top + 1) for kind in kinds)
             spans = int(of_cell.get("number-rows-spanned", 1)), int(of_cell.get("number-columns-spanned", 1))
             if spans != (1, 1):
-                sheet.merged.append(((top, left), (top + spans[0] - 1, left + spans[1] - 1)))
+                sheet.merged.append(((top, start_column), (top + spans[0] - 1, start_column + spans[1] - 1)))
             if of_cell.get("value-type") == "date":
                 sheet.dates.append(top + 1)
             repeats = _repeats(of_cell, "columns")
             if not text:
                 empty += repeats
                 continue
-            self._check_size(left + repeats, top + 1)
+            self._check_size(start_column + repeats, top + 1)
             row += [""] * empty + [text] * repeats
             empty = 0
-        repeats = _repeats(said, "rows")
+        repeats = _repeats(attributes, "rows")
         if not row:
             self._empty_rows += repeats
             return
         self._check_size(len(row), top + repeats)
-        if said.get("visibility", "visible") != "visible":
+        if attributes.get("visibility", "visible") != "visible":
             sheet.hidden_rows.extend(range(top + 1, top + repeats + 1))
         sheet.rows.extend(list(row) for row in [list[str]()] * self._empty_rows + [row] * repeats)
         self._empty_rows = 0
@@ -155,19 +157,19 @@ class OpenDocument(Workbook):
             what = phrase("the sheet is too large")
             raise ReaderError(self.path, None, what, phrase("Save the sheets as CSV files"))
 
-    def _text_of_cell(self, said: dict[str, str], column: int, shown: str) -> str:
+    def _text_of_cell(self, attributes: dict[str, str], column: int, display_text: str) -> str:
         """A date as ISO 8601 has it, a number that is not rounded with a point, else what is shown."""
-        kind = said.get("value-type", "")
+        kind = attributes.get("value-type", "")
         default = self._columns[column] if column < len(self._columns) else ""
         with suppress(ValueError):
             if kind == "date":
                 code = self._styles.dates.get(
-                    self._styles.formats.get(said.get("style-name", default), ""), ""
+                    self._styles.formats.get(attributes.get("style-name", default), ""), ""
                 )
-                return date_text(datetime.datetime.fromisoformat(said["date-value"]), code)
-            if kind == "float" and float(shown.replace(",", ".")) == float(said["value"]):
-                return shown.replace(",", ".")  # 1,5 in German is 1.5; 1,200 is not 1.2
-        return _ERROR if kind == "error" else shown
+                return date_text(datetime.datetime.fromisoformat(attributes["date-value"]), code)
+            if kind == "float" and float(display_text.replace(",", ".")) == float(attributes["value"]):
+                return display_text.replace(",", ".")  # 1,5 in German is 1.5; 1,200 is not 1.2
+        return _ERROR if kind == "error" else display_text
 
 
 _ERROR = str(b"\0error", "ascii")
@@ -187,8 +189,8 @@ def _attributes(element: Any) -> dict[str, str]:
     return {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
 
 
-def _repeats(said: dict[str, str], of: str) -> int:
-    return int(said.get(f"number-{of}-repeated", 1))
+def _repeats(attributes: dict[str, str], of: str) -> int:
+    return int(attributes.get(f"number-{of}-repeated", 1))
 
 
 def _shown(cell: Any, of_styles: Mapping[str, str]) -> tuple[str, list[str]]:

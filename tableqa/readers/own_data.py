@@ -139,13 +139,13 @@ class OwnData(TolerantReader):
 
     def with_fields(self, fields: Mapping[str, str]) -> "OwnData":
         """The same reader for columns of these names, {part or option: name}, "" for none; ValueError for an unknown one."""
-        known = (*PARTS, *OPTIONS, ONLY_SPLIT)
-        if unknown := [part for part in fields if part not in known]:
+        valid_names = (*PARTS, *OPTIONS, ONLY_SPLIT)
+        if unknown := [part for part in fields if part not in valid_names]:
             raise ValueError(
                 phrase(
                     "there is no part {part!r} of an example; the parts and options are {known}",
                     part=unknown[0],
-                    known=", ".join(known),
+                    known=", ".join(valid_names),
                 )
             )
         check_options(fields)
@@ -171,11 +171,16 @@ class OwnData(TolerantReader):
         return with_options(self.fields, self._outcomes(path, tables))
 
     def _outcomes(self, path: Path, tables: str | Path | None) -> Iterator[Example | Rejected]:
-        with self._found(path, tables) as (found, folder), self._plain(found, folder) as (questions, beside):
-            if path != found or found.is_dir():
-                _refuse_wikisql(found)
+        with (
+            self._found(path, tables) as (data_path, folder),
+            self._plain(data_path, folder) as (questions, beside),
+        ):
+            if path != data_path or data_path.is_dir():
+                _refuse_wikisql(data_path)
             for outcome in joined_answers(self._of_questions(questions, beside)):
-                yield _named(outcome, questions, found, path) if isinstance(outcome, Rejected) else outcome
+                yield (
+                    _named(outcome, questions, data_path, path) if isinstance(outcome, Rejected) else outcome
+                )
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of questions, then each table that it names and that is there, or the archive of all; ReaderError."""
@@ -183,12 +188,12 @@ class OwnData(TolerantReader):
             yield Path(path)
             return
         with reading_options(self.fields):
-            found = self._questions(Path(path))
-            if hub_folder.is_dataset(found):
-                yield from (file for file, _ in self._data_files(found))
+            data_path = self._questions(Path(path))
+            if hub_folder.is_dataset(data_path):
+                yield from (file for file, _ in self._data_files(data_path))
             else:
-                yield from questions_of(found, self._fits) if found.is_dir() else [found]
-            with self._plain(found, tables) as (questions, beside):
+                yield from questions_of(data_path, self._fits) if data_path.is_dir() else [data_path]
+            with self._plain(data_path, tables) as (questions, beside):
                 library = _library(questions, beside, self._table_encoding(questions, beside))
                 yield from self._named_tables(questions, library, None)
 
@@ -266,15 +271,15 @@ class OwnData(TolerantReader):
         """The file of questions or its plain copy, and the folder of the tables where it is another, with the options."""
         with (
             reading_options(self.fields),
-            self._found(path, tables) as found,
-            self._plain(*found) as opened_files,
+            self._found(path, tables) as located_paths,
+            self._plain(*located_paths) as opened_files,
         ):
             yield opened_files
 
     @contextmanager
-    def _plain(self, found: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
-        with plain_copy(found, self.fields.get("encoding", "")) as questions:
-            yield questions, found.parent if questions != found and tables is None else tables
+    def _plain(self, data_path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
+        with plain_copy(data_path, self.fields.get("encoding", "")) as questions:
+            yield questions, data_path.parent if questions != data_path and tables is None else tables
 
     @contextmanager
     def _found(self, path: Path, tables: str | Path | None) -> Iterator[tuple[Path, str | Path | None]]:
@@ -428,16 +433,16 @@ def _example(
     header_row: str,
 ) -> Example:
     """The example of a record whose columns are known; ReaderError."""
-    place, value = record.place, record.value
+    location, value = record.place, record.value
     title, caption = (text_in(record, columns.get(part)) for part in ("title", "caption"))
     further: dict[str, Any] = {}
     try:
         if (file := file_named(value[columns["table"]])) is not None:
-            table = _table_named(file, sheets, library, place)
+            table = _table_named(file, sheets, library, location)
             table = retitled(table, title, caption)
             further["table"] = file
         else:
-            table = table_from(place.inside(columns["table"]), value[columns["table"]], title, caption)
+            table = table_from(location.inside(columns["table"]), value[columns["table"]], title, caption)
             if not names_header(value[columns["table"]]):
                 table = with_header(table, header_row)
     except ReaderError as error:
@@ -445,22 +450,22 @@ def _example(
         raise
     passage = passage_of(in_column(value, columns.get("context")))
     used = {name for part, name in columns.items() if part != "context" or passage is not None}
-    if texts_of_answers(held := in_column(value, columns.get("answers"))) is not held:
+    if texts_of_answers(answers_value := in_column(value, columns.get("answers"))) is not answers_value:
         used.discard(columns["answers"])  # it says more than the texts
     if is_totto(value[columns["table"]]) and value.get("highlighted_cells") is not None:
         further["highlighted_cells"] = highlighted_ids(
-            place, value[columns["table"]], value["highlighted_cells"]
+            location, value[columns["table"]], value["highlighted_cells"]
         )
     if "split" in columns and value.get(columns["split"]) is not None:
         further["split"] = plain(value[columns["split"]])
     return example(
-        place,
+        location,
         example_id,
         _question(record, columns["question"]),
         table,
         answers,
         {**{name: plain(inner) for name, inner in value.items() if name not in used}, **further},
-        context=context_of(place, text=passage or ""),
+        context=context_of(location, text=passage or ""),
         columns=columns,
     )
 
@@ -544,11 +549,11 @@ def _is_no_passage(value: object) -> bool:
     return value is not None and passage_of(value) is None
 
 
-def _named(outcome: Rejected, questions: Path, found: Path, path: Path) -> Rejected:
+def _named(outcome: Rejected, questions: Path, data_path: Path, path: Path) -> Rejected:
     """The same with the file or archive that people know in place of its plain copy and the folder it was unpacked to."""
-    error = outcome.error if questions == found else named(outcome.error, str(questions), str(found))
+    error = outcome.error if questions == data_path else named(outcome.error, str(questions), str(data_path))
     if is_archive(path):
-        error = named(error, str(found if found.is_dir() else found.parent), path.name)
+        error = named(error, str(data_path if data_path.is_dir() else data_path.parent), path.name)
     return Rejected(error, outcome.record)
 
 
@@ -579,9 +584,11 @@ def _require(record: Fields, columns: Mapping[str, str], earlier: Collection[str
             raise record.place.error(what, phrase("Add it, or leave the record out"))
         if part == "question" and "sentence_annotations" in record.value:
             raise without_question(record)
-        there = ", ".join(nested_names(record.value)[:12]) or "none"
-        what = phrase("Choose its column. The columns are: {there}", there=there)
-        mend = phrase("Name it: --field {part}=COLUMN. The columns are: {there}", part=part, there=there)
+        column_names = ", ".join(nested_names(record.value)[:12]) or "none"
+        what = phrase("Choose its column. The columns are: {there}", there=column_names)
+        mend = phrase(
+            "Name it: --field {part}=COLUMN. The columns are: {there}", part=part, there=column_names
+        )
         raise record.place.error(phrase("no column is known as the {part}", part=word(part)), what, mend)
 
 
@@ -594,15 +601,15 @@ def _id(record: Fields, column: str | None, number: int) -> str:
     return record.name(column).strip()
 
 
-def _table_named(name: str, sheets: Sheets, library: TableFiles, place: Place) -> Table:
+def _table_named(name: str, sheets: Sheets, library: TableFiles, location: Place) -> Table:
     """The table of a sheet or file; ReaderError where there is neither."""
     if name in sheets:
         return sheets[name]
     if sheets.names and not Path(name).suffix:
         what = phrase("there is no sheet {name!r}", name=name)
-        raise place.error(what, phrase("The sheets are: {names}", names=", ".join(sheets.names)))
-    check_kind(place, name)
-    return library.table(name, place.line)
+        raise location.error(what, phrase("The sheets are: {names}", names=", ".join(sheets.names)))
+    check_kind(location, name)
+    return library.table(name, location.line)
 
 
 def _question(record: Fields, column: str) -> str:

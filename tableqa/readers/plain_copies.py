@@ -58,14 +58,14 @@ def _unpack(path: Path, copy: Path) -> None:
 def _json_encoding(path: Path, encoding: str) -> str:
     """Python's name of the encoding of a JSON file; "" for UTF-8, and where reading has to say what is wrong."""
     try:
-        known = known_or_sample(path)
+        guess_or_sample = known_or_sample(path)
     except ReaderError as error:
         if encoding:
             return checked_encoding(path, encoding)
         if "characters" in error.ways:
             raise
         return ""
-    if isinstance(known, Guess):
-        is_plain = known.encoding in ("utf-8", "utf-8-sig") and not option("characters")
-        return "" if is_plain else known.encoding
-    return checked_encoding(path, encoding) if encoding else encoding_by_letters(known).encoding
+    if isinstance(guess_or_sample, Guess):
+        is_plain = guess_or_sample.encoding in ("utf-8", "utf-8-sig") and not option("characters")
+        return "" if is_plain else guess_or_sample.encoding
+    return checked_encoding(path, encoding) if encoding else encoding_by_letters(guess_or_sample).encoding

@@ -193,14 +193,14 @@ def _differing_options(
 
 def differing(parts: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
     """The columns of parts that have to be said because they are not guessed; names that no column has are left out."""
-    known = {
+    present_parts = {
         part: name for part, name in parts.items() if name in columns or (not name and part not in REQUIRED)
     }
     guess = guessed(columns, {})
-    fields = {part: name for part, name in known.items() if name != guess.get(part, "")}
-    taken = {**guessed(columns, fields), **fields}
-    if any(taken.get(part, "") != name for part, name in known.items()):
-        return known  # one choice changes the guess for another part
+    fields = {part: name for part, name in present_parts.items() if name != guess.get(part, "")}
+    resolved_parts = {**guessed(columns, fields), **fields}
+    if any(resolved_parts.get(part, "") != name for part, name in present_parts.items()):
+        return present_parts  # one choice changes the guess for another part
     return fields
 
 

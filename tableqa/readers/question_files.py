@@ -57,10 +57,10 @@ def sheets_of_questions(workbook: Workbook, fields: Mapping[str, str]) -> list[S
         if header_at(sheets[-1], fields) is not None:
             fitting.append(sheets[-1])
     if len(fitting) > 1 and chosen != EVERY:
-        shown = [sheet.name for sheet in fitting]
-        what = phrase("several sheets have questions: {names}", names=", ".join(shown))
+        sheet_names = [sheet.name for sheet in fitting]
+        what = phrase("several sheets have questions: {names}", names=", ".join(sheet_names))
         error = ReaderError(workbook.path, None, what, phrase("Leave one of them in the file"))
-        raise offering(error, "questions", *shown, EVERY)
+        raise offering(error, "questions", *sheet_names, EVERY)
     if not sheets:
         mend = phrase("Add one with the questions")
         raise ReaderError(workbook.path, None, phrase("the Excel file has no sheet"), mend)

@@ -68,8 +68,8 @@ def check_options(fields: Mapping[str, str]) -> None:
     """ValueError for a value that an option does not have."""
     for name, values in READING.items():
         if name != "questions" and fields.get(name, "") not in ("", *values):
-            known = ", ".join(values)
-            raise ValueError(phrase("{name} may be {known}, or is left out", name=name, known=known))
+            valid_values = ", ".join(values)
+            raise ValueError(phrase("{name} may be {known}, or is left out", name=name, known=valid_values))
 
 
 def offering(error: ReaderError, name: str, *values: str) -> ReaderError:

@@ -69,10 +69,10 @@ _OF_PANDAS = {"columns", "index", "data", "index_names", "column_names"}
 
 def parts_of(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, str]:
     """Which column is which part of an example: as `fields` say, "" for none, else by its name."""
-    told = {part: name for part, name in fields.items() if part in PARTS}
+    chosen_parts = {part: name for part, name in fields.items() if part in PARTS}
     return {
-        **guessed(columns, told),
-        **{part: name for part, name in told.items() if name and name in columns},
+        **guessed(columns, chosen_parts),
+        **{part: name for part, name in chosen_parts.items() if name and name in columns},
     }
 
 
@@ -82,15 +82,15 @@ def is_header(row: Sequence[Any], fields: Mapping[str, str]) -> bool:
     return are_texts and {"question", "table"} <= parts_of(row, fields).keys()
 
 
-def guessed(columns: Iterable[str], told: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Which column is probably which part of an example, {part: column}; what is `told` is nobody else's."""
-    told = told or {}
-    free = {_plain_name(name): name for name in columns if name not in told.values()}
+def guessed(columns: Iterable[str], chosen_parts: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Which column is probably which part of an example, {part: column}, without the columns of `chosen_parts`."""
+    chosen_parts = chosen_parts or {}
+    free = {_plain_name(name): name for name in columns if name not in chosen_parts.values()}
     guess: dict[str, str] = {}
     if "task_hash" in free:
         free.pop("answer", None)  # accept or reject, of Prodigy
     for part, names in PARTS.items():
-        if part not in told and (name := next((free[name] for name in names if name in free), None)):
+        if part not in chosen_parts and (name := next((free[name] for name in names if name in free), None)):
             guess[part] = name
             del free[_plain_name(name)]
     return guess
@@ -250,24 +250,31 @@ def with_nested(record: Fields, chosen: Iterable[str]) -> Fields:
 def unboxed(record: Fields, columns: Mapping[str, str]) -> Fields:
     """The record with a text in place of a list of one text, as R writes it, where no part holds lists."""
     names = [name for part, name in columns.items() if part not in (*OF_GOLD, "context")]
-    held = {name: record.value[name] for name in names if isinstance(record.value.get(name), list)}
-    texts = {name: value[0] for name, value in held.items() if len(value) == 1 and text_of(value[0])}
+    list_values = {name: record.value[name] for name in names if isinstance(record.value.get(name), list)}
+    texts = {name: value[0] for name, value in list_values.items() if len(value) == 1 and text_of(value[0])}
     return Fields(record.place, {**record.value, **texts}) if texts else record
 
 
 def part_of_object(error: ReaderError, columns: Mapping[str, str], record: Mapping[str, Any]) -> ReaderError:
     """The same error, where a column has an object in place of a text or a table: with the paths of what is in it."""
     column = error.column.removesuffix("[0]")
-    part, held = next((part for part in columns if columns[part] == column), "table"), record.get(column)
-    texts = [] if part == "table" or not isinstance(held, dict) else [name for name in held if held[name]]
+    part, column_value = (
+        next((part for part in columns if columns[part] == column), "table"),
+        record.get(column),
+    )
+    texts = (
+        []
+        if part == "table" or not isinstance(column_value, dict)
+        else [name for name in column_value if column_value[name]]
+    )
     if names := error.ways.get("table", texts):
         paths = [f"{column}.{name}" for name in names]
         error.ways = {part: paths}
-        shown = joined(paths, by=gettext_noop(" or "))
+        paths_text = joined(paths, by=gettext_noop(" or "))
         error.command = phrase(
-            "{mend}, or add --field {name}={value}", mend=error.mend, name=part, value=shown
+            "{mend}, or add --field {name}={value}", mend=error.mend, name=part, value=paths_text
         )
-        error.mend = phrase("{mend}, or choose the column {name}", mend=error.mend, name=shown)
+        error.mend = phrase("{mend}, or choose the column {name}", mend=error.mend, name=paths_text)
     return error
 
 
@@ -358,10 +365,14 @@ def _texts_in(record: Fields, column: str, value: Any, separator: str, lists: An
             note("split", value)
         value = [text.strip() for text in value.split(separator or "|")] if members is None else members
     whole = value if isinstance(value, list) else [value]
-    given = [member for member in whole if not (isinstance(member, str) and not member.strip())]
-    if len(given) < len(whole):
+    non_blank_members = [member for member in whole if not (isinstance(member, str) and not member.strip())]
+    if len(non_blank_members) < len(whole):
         note("missing")
-    whole = [member for member in given if member is not None] if option("missing") else given
+    whole = (
+        [member for member in non_blank_members if member is not None]
+        if option("missing")
+        else non_blank_members
+    )
     return Fields(record.place, {column: whole}).texts(column)
 
 

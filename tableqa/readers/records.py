@@ -128,7 +128,10 @@ def plain(value: Any) -> Any:
 def kind(value: object) -> str:
     """What a JSON value is, in words: "a number"."""
     return word(
-        next((name for known, name in _KINDS.items() if isinstance(value, known)), gettext_noop("a number"))
+        next(
+            (name for python_type, name in _KINDS.items() if isinstance(value, python_type)),
+            gettext_noop("a number"),
+        )
     )
 
 
@@ -165,11 +168,11 @@ def _in_column(error: ReaderError, name: str) -> ReaderError:
 class Fields:
     """A JSON object whose fields are taken by name and kind; ReaderError names the place and the field."""
 
-    def __init__(self, place: Place, value: object) -> None:
+    def __init__(self, location: Place, value: object) -> None:
         if not isinstance(value, dict):
             mend = phrase("Put an object of fields there")
-            raise place.error(phrase("there is {kind}, not an object", kind=kind(value)), mend)
-        self.place = place
+            raise location.error(phrase("there is {kind}, not an object", kind=kind(value)), mend)
+        self.place = location
         self.value = value
 
     def __contains__(self, name: str) -> bool:
@@ -181,8 +184,8 @@ class Fields:
     def required(self, name: str) -> Any:
         """The value of a field that must be there."""
         if name not in self.value:
-            there = ", ".join(list(self.value)[:12]) or "none"
-            mend = phrase("Add it; the fields here are: {there}", there=there)
+            field_names = ", ".join(list(self.value)[:12]) or "none"
+            mend = phrase("Add it; the fields here are: {there}", there=field_names)
             error = self.place.error(phrase("the field {name} is missing", name=name), mend)
             raise _in_column(error, name)
         return self.value[name]
@@ -202,8 +205,8 @@ class Fields:
         text = None if isinstance(value, Number) else text_of(value)
         if not text:
             is_kind = phrase("{field} is {kind}", field=name, kind=kind(value))
-            shown = phrase("{field} is empty", field=name) if text == "" else is_kind
-            raise self.error(name, shown, phrase("An id is a text, and no two records have the same"))
+            problem = phrase("{field} is empty", field=name) if text == "" else is_kind
+            raise self.error(name, problem, phrase("An id is a text, and no two records have the same"))
         return text
 
     def texts(self, name: str) -> list[str]:
@@ -291,40 +294,40 @@ class Repeated:
 
     def fields(self, text: str) -> dict[str, Any] | None:
         """The object that a line holds; None where there is none, or it has to be looked at more closely."""
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         start = _OPENED.match(text)
         at = start.end() if start else 0
         while name := _NAME.match(text, at):
             at = name.end()
             value, at = self._again(text, at) or self._new(text, at)
-            found_before = name[1] in found
-            found[name[1]] = value
+            is_repeated = name[1] in members
+            members[name[1]] = value
             following = _FOLLOWING.match(text, at)
-            if following is None or found_before:
+            if following is None or is_repeated:
                 return None
             at = following.end()
             if following[1] == "}":
-                return found if _BLANK.fullmatch(text, at) else None
+                return members if _BLANK.fullmatch(text, at) else None
         return None
 
     def made(self, value: dict[str, Any], make: Callable[[], T]) -> T:
         """What `make` gives for a value, made once for those that are kept."""
         if id(value) in self._made:
             return cast("T", self._made[id(value)])
-        found = make()
+        result = make()
         last = next(reversed(self._kept.values()), None)
         if last is not None and last[1] is value:
-            self._made[id(value)] = found
-        return found
+            self._made[id(value)] = result
+        return result
 
     def _again(self, text: str, at: int) -> tuple[Any, int] | None:
         start = text[at : at + _TELLING]
-        known = self._kept.get(start)
+        cached_entry = self._kept.get(start)
         # An object ends with its own brace: a text that begins like it goes on behind it.
-        if known is None or not text.startswith(known[0], at):
+        if cached_entry is None or not text.startswith(cached_entry[0], at):
             return None
         self._kept.move_to_end(start)
-        return known[1], at + len(known[0])
+        return cached_entry[1], at + len(cached_entry[0])
 
     def _new(self, text: str, at: int) -> tuple[Any, int]:
         value, end = _DECODER.raw_decode(text, at)
@@ -387,15 +390,15 @@ def each_record(
             yield error
 
 
-def _fields(place: Place, text: str, repeated: Repeated | None) -> "Fields":
+def _fields(location: Place, text: str, repeated: Repeated | None) -> "Fields":
     if repeated is not None:
         try:
-            found = repeated.fields(text)
+            members = repeated.fields(text)
         except (ValueError, RecursionError):
-            found = None  # what is wrong is said where the whole is read
-        if found is not None:
-            return Fields(place, found)
-    return fields_of(place, text)
+            members = None  # what is wrong is said where the whole is read
+        if members is not None:
+            return Fields(location, members)
+    return fields_of(location, text)
 
 
 ADDED = ("problem", "fix", "line")
@@ -423,27 +426,27 @@ def outcomes_of(
             yield Rejected(record, {})
             continue
         try:
-            made = make(dataclasses.replace(record, fields=corrected(record.fields)))
+            new_example = make(dataclasses.replace(record, fields=corrected(record.fields)))
         except ReaderError as error:
             error.record = error.record or text_of(record.fields.value.get("id")) or ""
             yield Rejected(error, record.fields.value)
             continue
-        if made is not None:
-            yield made
+        if new_example is not None:
+            yield new_example
 
 
-def fields_of(place: Place, text: str) -> Fields:
+def fields_of(location: Place, text: str) -> Fields:
     """The object that a line holds; ReaderError."""
-    return Fields(place, decoded(place, text))
+    return Fields(location, decoded(location, text))
 
 
-def decoded(place: Place, text: str, mend: str = _MEND) -> Any:
+def decoded(location: Place, text: str, mend: str = _MEND) -> Any:
     """The JSON value that a text holds, its numbers as they are written; ReaderError."""
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise _as_offered(
-            error, place.error(phrase("this is not JSON: {why}", why=_why(error)), mend)
+            error, location.error(phrase("this is not JSON: {why}", why=_why(error)), mend)
         ) from error
 
 
@@ -501,10 +504,10 @@ def read_members(path: Path) -> Iterator[tuple[str, Place, Any]]:
             line = source.line_here()
             name = source.value()
             if not isinstance(name, str) or name in names:
-                known = isinstance(name, str)  # what is no text need not be hashable
+                is_text = isinstance(name, str)  # what is no text need not be hashable
                 what = (
                     phrase("the name {name!r} is already in line {line}", name=name, line=names[name])
-                    if known
+                    if is_text
                     else phrase("no name")
                 )
                 raise Place(path, line).error(what, phrase("Give every object of the file its own name"))
@@ -555,10 +558,10 @@ class _Source:
         return self._peek() == ""
 
     def skip(self, character: str) -> None:
-        found = self._peek()
-        if found != character:
-            shown = repr(found) if found else phrase("the end of the file")
-            what = phrase("there is {shown}, not {character!r}", shown=shown, character=character)
+        next_character = self._peek()
+        if next_character != character:
+            description = repr(next_character) if next_character else phrase("the end of the file")
+            what = phrase("there is {shown}, not {character!r}", shown=description, character=character)
             raise Place(self._path, self.line_here()).error(what, _MEND)
         self._place += 1
 
@@ -651,14 +654,14 @@ def _as_offered(reason: Exception, error: ReaderError) -> ReaderError:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         if option("names"):
             return dict(zip(numbered(names), (value for _, value in pairs), strict=True))
         twice = next(name for name in names if names.count(name) > 1)
         raise _Refusal(phrase("an object has the name {twice!r} twice", twice=twice), "names", "numbered")
-    return found
+    return members
 
 
 def _integer(text: str) -> int | Number:
@@ -709,50 +712,52 @@ def list_in(text: str, of: type = object) -> list[Any] | None:
 
 
 def table_of(
-    place: Place, header: object, rows: object, title: str = "", caption: str = "", **more: Any
+    location: Place, header: object, rows: object, title: str = "", caption: str = "", **more: Any
 ) -> Table:
     """The table of a record: lists of texts, in which numbers are taken as they are written; ReaderError."""
-    names = _cells(place, header, 0)
+    names = _cells(location, header, 0)
     if not isinstance(rows, list):
         mend = phrase("Give a list of rows")
-        raise place.error(phrase("the rows are {kind}, not a list", kind=kind(rows)), mend)
+        raise location.error(phrase("the rows are {kind}, not a list", kind=kind(rows)), mend)
     try:
-        check_size(place.file, place.line, len(rows), len(names))
+        check_size(location.file, location.line, len(rows), len(names))
     except ReaderError as error:
-        raise place.error(error.what, error.mend, error.command) from None
-    body = [_cells(place, row, i + 1) for i, row in enumerate(rows)]
+        raise location.error(error.what, error.mend, error.command) from None
+    body = [_cells(location, row, i + 1) for i, row in enumerate(rows)]
     try:
         return Table(names, body, title=title, caption=caption, **more)
     except TableError as error:
         mend = phrase("Correct the table or remove the record")
-        raise _as_storable(place.error(reason_of(error), mend), [names, *body]) from error
+        raise _as_storable(location.error(reason_of(error), mend), [names, *body]) from error
 
 
-def check_parted(place: Place, table: Table) -> None:
+def check_parted(location: Place, table: Table) -> None:
     """ReaderError if a table has one column because its lines were read with another separator than they have."""
     if hint := unparted_hint(table.header, table.rows):
-        raise place.error(phrase("the table has one column: {header!r}", header=table.header[0][:80]), hint)
+        raise location.error(
+            phrase("the table has one column: {header!r}", header=table.header[0][:80]), hint
+        )
 
 
 def _row_name(number: int) -> str:
     return phrase("row {number}", number=number) if number else phrase("the header")
 
 
-def _cells(place: Place, row: object, number: int) -> list[str]:
+def _cells(location: Place, row: object, number: int) -> list[str]:
     """The cells of a row of this number; 0 is the header."""
     if not isinstance(row, list):
         what = phrase("{where} is {kind}, not a list", where=_row_name(number), kind=kind(row))
-        raise place.error(what, phrase("Give a list of texts"))
+        raise location.error(what, phrase("Give a list of texts"))
     # Nearly all rows hold texts alone.
-    cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(place, row, number)
+    cells: list[str] = row if set(map(type, row)) <= {str} else _as_texts(location, row, number)
     try:
-        check_cells(place.file, place.line, cells)
+        check_cells(location.file, location.line, cells)
     except ReaderError as error:
-        raise place.error(joined([_row_name(number), error.what], by=", "), error.mend) from None
+        raise location.error(joined([_row_name(number), error.what], by=", "), error.mend) from None
     return cells
 
 
-def _as_texts(place: Place, row: list[Any], number: int) -> list[str]:
+def _as_texts(location: Place, row: list[Any], number: int) -> list[str]:
     cells = []
     for j, cell in enumerate(row):
         text = cell_text(cell)
@@ -763,13 +768,13 @@ def _as_texts(place: Place, row: list[Any], number: int) -> list[str]:
                 column=j + 1,
                 kind=kind(cell),
             )
-            error = place.error(what, phrase('Write every cell as a text; an empty one is ""'))
+            error = location.error(what, phrase('Write every cell as a text; an empty one is ""'))
             raise _with_way(error, cell)
         cells.append(text)
     return cells
 
 
-def cell_at(place: Place, table: Table, row: int, column: int) -> list[str]:
+def cell_at(location: Place, table: Table, row: int, column: int) -> list[str]:
     """[row id, column id] of a cell by its places, counted from 0; row -1 is the header. ReaderError if there is none."""
     rows, columns = table.shape
     if not (-1 <= row < rows and 0 <= column < columns):
@@ -783,24 +788,24 @@ def cell_at(place: Place, table: Table, row: int, column: int) -> list[str]:
             rows=rows,
             columns=columns,
         )
-        raise place.error(what, mend)
+        raise location.error(what, mend)
     return [table.header_id if row == -1 else table.row_ids[row], table.column_ids[column]]
 
 
-def marked_cells(place: Place, table: Table, name: str, value: object) -> list[list[str]]:
+def marked_cells(location: Place, table: Table, name: str, value: object) -> list[list[str]]:
     """Marked cells that are given by their ids, [[row id, column id], ...], each checked; ReaderError."""
     mend = phrase(
         'Mark cells by their ids: ["r0", "c0"] is the first one below the header, "{header}" the header row',
         header=HEADER,
     )
     if not isinstance(value, list):
-        raise place.error(phrase("{name} is {kind}, not a list", name=name, kind=kind(value)), mend)
+        raise location.error(phrase("{name} is {kind}, not a list", name=name, kind=kind(value)), mend)
     for i, cell in enumerate(value):
         if not isinstance(cell, list) or len(cell) != 2 or not all(isinstance(part, str) for part in cell):
             what = phrase("{name}[{i}] is not a pair of a row id and a column id", name=name, i=i)
-            raise place.error(what, mend)
+            raise location.error(what, mend)
         if cell[0] not in table.all_row_ids or cell[1] not in table.column_ids:
-            raise place.error(
+            raise location.error(
                 phrase(
                     "{name}[{i}] is {row}/{column}, which the table does not have",
                     name=name,
@@ -814,7 +819,7 @@ def marked_cells(place: Place, table: Table, name: str, value: object) -> list[l
 
 
 def example(
-    place: Place,
+    location: Place,
     id: str,
     question: str,
     table: Table,
@@ -826,15 +831,15 @@ def example(
     columns: Mapping[str, str] | None = None,
 ) -> Example:
     """An Example, or the ReaderError that names the place of what cannot be one. columns: of its parts, for a report."""
-    with _naming(place, [id, question, answers, meta]):
-        made = Example(id, question, table, answers, meta, program, context, history or [])
-    in_record(place.line, id, columns)
-    return made
+    with _naming(location, [id, question, answers, meta]):
+        new_example = Example(id, question, table, answers, meta, program, context, history or [])
+    in_record(location.line, id, columns)
+    return new_example
 
 
-def turn_of(place: Place, question: str, answers: list[str]) -> Turn:
+def turn_of(location: Place, question: str, answers: list[str]) -> Turn:
     """A Turn, or the ReaderError that names the place of what cannot be one."""
-    with _naming(place):
+    with _naming(location):
         return Turn(question, answers)
 
 
@@ -867,9 +872,9 @@ class RecordFile(FileReader):
         ids = Ids(path)
 
         def make(record: Record) -> Example:
-            made = self._example(record)
-            ids.add(made.id, record.line)
-            return made
+            new_example = self._example(record)
+            ids.add(new_example.id, record.line)
+            return new_example
 
         return outcomes_of(path, make)
 
@@ -886,22 +891,22 @@ def passage_of(value: object) -> str | None:
     return None
 
 
-def context_of(place: Place, text: str = "", unit: str = "", scale: str = "") -> Context | None:
+def context_of(location: Place, text: str = "", unit: str = "", scale: str = "") -> Context | None:
     """A Context, or None where there is nothing in it; ReaderError."""
     if not (text or unit or scale):
         return None
-    with _naming(place):
+    with _naming(location):
         return Context(text, unit, scale)
 
 
 @contextmanager
-def _naming(place: Place, parts: object = None) -> Iterator[None]:
+def _naming(location: Place, parts: object = None) -> Iterator[None]:
     """What cannot be a part of an example, as the ReaderError that names its place."""
     try:
         yield
     except ExampleError as error:
         raise _as_storable(
-            place.error(reason_of(error), phrase("Correct the field or remove the record")), parts
+            location.error(reason_of(error), phrase("Correct the field or remove the record")), parts
         ) from error
 
 

@@ -44,10 +44,10 @@ def is_rest(path: Path) -> bool:
 
 def _has_reasons(line: str) -> bool:
     """Whether a line of JSON has the reasons of a rejected record, in their order."""
-    place = 0 if line.lstrip().startswith(("[", "{")) else -1
+    offset = 0 if line.lstrip().startswith(("[", "{")) else -1
     for name in ADDED:
-        place = -1 if place < 0 else line.find(f'"{name}":', place)
-    return place >= 0
+        offset = -1 if offset < 0 else line.find(f'"{name}":', offset)
+    return offset >= 0
 
 
 class _QuotedTabs(csv.excel_tab):
@@ -77,15 +77,17 @@ class Problem:
     ways: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def described(error: ReaderError, shown: Callable[[str], str] = str, by_command: bool = False) -> Problem:
-    """A fault for people; `shown` gives a text without folders that they do not know.
+def described(
+    error: ReaderError, hide_folders: Callable[[str], str] = str, by_command: bool = False
+) -> Problem:
+    """A fault for people; `hide_folders` gives a text without folders that they do not know.
 
     by_command: the fix is for the command line, and may name its options.
     """
     fix = error.command if by_command else error.mend
-    what = printable(with_texts(error.what, shown))
+    what = printable(with_texts(error.what, hide_folders))
     return Problem(
-        printable(shown(error.file)),
+        printable(hide_folders(error.file)),
         error.line,
         printable(error.column),
         what,
@@ -116,12 +118,12 @@ class Rejections:
     whole    False where reading stopped at the last one, so that what follows is not known
     """
 
-    def __init__(self, shown: Callable[[str], str] = str, by_command: bool = False) -> None:
+    def __init__(self, hide_folders: Callable[[str], str] = str, by_command: bool = False) -> None:
         self.number = 0
         self.first: list[Problem] = []
         self.cause: Problem | None = None
         self.whole = True
-        self._shown = shown
+        self._shown = hide_folders
         self._by_command = by_command
         self._columns: dict[str, None] = {}
         self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115 (see __exit__)
@@ -193,8 +195,8 @@ def _readable(value: Any) -> str:
 def _member(record: Mapping[str, Any]) -> str:
     (name, value), *_ = record.items()
     reason = {part: record[part] for part in ADDED}
-    held = [*value, reason] if isinstance(value, list) else [value, reason]
-    return f"{json.dumps(name, ensure_ascii=False)}: {_readable(held)}"
+    entries = [*value, reason] if isinstance(value, list) else [value, reason]
+    return f"{json.dumps(name, ensure_ascii=False)}: {_readable(entries)}"
 
 
 def _added(problem: Problem) -> dict[str, Any]:

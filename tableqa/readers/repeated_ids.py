@@ -16,10 +16,10 @@ def is_same_question(before: Example, example: Example) -> bool:
     return same_text and before.table.digest() == example.table.digest()
 
 
-def add_id(ids: Ids, example_id: str, place: Place, is_column: bool, is_further: bool) -> None:
+def add_id(ids: Ids, example_id: str, location: Place, is_column: bool, is_further: bool) -> None:
     """ReaderError for an id that repeats, with the ways out: another answer of one question, or ids by number."""
     try:
-        ids.add(example_id, place.line, place.file)
+        ids.add(example_id, location.line, location.file)
     except ReaderError as error:
         if is_further:
             raise offering(error, "rows", "answers") from None

@@ -198,9 +198,9 @@ class Notes:
             self._places.add((kind, line, text))
         key = (kind, text if kind in BY_TEXT else "")
         if key not in self._findings:
-            shown = text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
-            shown = shown.replace("\r\n", "\n").replace("\r", "\n").replace("\n", LINE_BREAK)
-            self._findings[key] = Finding(kind, line=line, text=printable(shown))
+            display_text = text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+            display_text = display_text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", LINE_BREAK)
+            self._findings[key] = Finding(kind, line=line, text=printable(display_text))
             if not line:
                 self._without_line.append(self._findings[key])
         self._findings[key].number += number

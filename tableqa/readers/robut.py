@@ -115,12 +115,14 @@ def _located(path: str | Path) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
         return [path]
-    there = sorted({file for pattern in _PLACES for file in path.glob(pattern) if file.is_file()})
-    found = [file for file in there if has_fields(file, "question", "answers", "perturbation_type")]
-    if not found:
+    data_files = sorted({file for pattern in _PLACES for file in path.glob(pattern) if file.is_file()})
+    question_files = [
+        file for file in data_files if has_fields(file, "question", "answers", "perturbation_type")
+    ]
+    if not question_files:
         mend = phrase("Name a file of questions, for example robut_wtq_qa.json, or a folder with some")
         raise ReaderError(path, None, phrase("the folder contains no such file"), mend)
-    return found
+    return question_files
 
 
 def _tables_file(questions: Path, tables: str | Path | None) -> Path | None:
@@ -153,9 +155,9 @@ def _kept_in(path: Path, spool: Path) -> tuple[TableLines, Mapping[str, ReaderEr
     bad: dict[str, ReaderError] = {}
     offset = 0
     with spool.open("wb") as out:
-        for name, place, value in read_members(path):
+        for name, location, value in read_members(path):
             try:
-                table, about = _table(Fields(place, value))
+                table, about = _table(Fields(location, value))
             except ReaderError as error:
                 bad[name] = error
                 continue
@@ -181,14 +183,14 @@ def _table(fields: Fields) -> tuple[Table, dict[str, Any]]:
 
 
 def _example(
-    path: Path, line: int, fields: Fields, found: tuple[Table, Mapping[str, Any]], names: Names
+    path: Path, line: int, fields: Fields, table_entry: tuple[Table, Mapping[str, Any]], names: Names
 ) -> Example:
     published = fields.name("id") if "id" in fields else _made_id(fields)
-    place = Place(path, line, f"id {published}")
-    if taken := next((name for name in _MADE if name in fields.value), None):
+    location = Place(path, line, f"id {published}")
+    if reserved_name := next((name for name in _MADE if name in fields.value), None):
         mend = phrase("Rename the field: the reader uses this name")
-        raise place.error(phrase("there is a field {taken}", taken=taken), mend)
-    table, about = found
+        raise location.error(phrase("there is a field {taken}", taken=reserved_name), mend)
+    table, about = table_entry
     meta = {name: plain(value) for name, value in fields.value.items() if name not in _FIELDS}
     for name in ("original_id", "original_question", "perturbation_type"):
         if name in meta:
@@ -202,7 +204,7 @@ def _example(
     unique = names.unique(published)
     if unique != published:
         meta["id"] = published
-    return example(place, unique, fields.text("question"), table, answers, meta)
+    return example(location, unique, fields.text("question"), table, answers, meta)
 
 
 def _made_id(fields: Fields) -> str:
@@ -216,16 +218,16 @@ def _answers(fields: Fields) -> tuple[list[str], str | list[str] | None]:
     """
     value = fields.required("answers")
     if isinstance(value, str):
-        found = list_in(value, str)
-        if found is None:
-            shown = value if len(value) <= 60 else value[:59] + "…"
+        answer_list = list_in(value, str)
+        if answer_list is None:
+            excerpt = value if len(value) <= 60 else value[:59] + "…"
             mend = phrase("Write a list of texts; a text is taken where it is a list as Python prints it")
-            what = phrase("{field} is the text {shown!r}", field="answers", shown=shown)
+            what = phrase("{field} is the text {shown!r}", field="answers", shown=excerpt)
             raise fields.error("answers", what, mend)
-        return found, value
+        return answer_list, value
     answers = fields.texts("answers")
-    if len(answers) == 1 and (found := list_in(answers[0], str)) is not None:
-        return found, answers
+    if len(answers) == 1 and (answer_list := list_in(answers[0], str)) is not None:
+        return answer_list, answers
     return answers, None
 
 

@@ -18,9 +18,9 @@ _PARQUET = [any_case(pattern) for pattern in ("*.parquet", "*/*.parquet", "*/*/*
 _SHARD = re.compile(r"(^|[-_.])[0-9]+(-of-[0-9]+)?$")
 
 
-def same_split(one: str, other: str) -> bool:
+def same_split(first: str, second: str) -> bool:
     """Whether two names are of one split: dev is validation."""
-    return SPLITS.get(one.lower(), one) == SPLITS.get(other.lower(), other)
+    return SPLITS.get(first.lower(), first) == SPLITS.get(second.lower(), second)
 
 
 def check_split(path: Path, split: str, names: Sequence[str]) -> None:

@@ -55,7 +55,7 @@ class Sqa(FileReader):
         """A sequence with a fault is rejected whole: the questions after it need those before it."""
         ids = Ids(path)
         for sequence in _sequences(path):
-            made: list[Example] = []
+            examples: list[Example] = []
             fault: ReaderError | None = None
             last, history = -1, list[Turn]()
             for line, row in sequence:
@@ -63,15 +63,15 @@ class Sqa(FileReader):
                     fault = row.error
                     break
                 try:
-                    place = Place(path, line)
-                    found, position = _example(place, row, tables, history, last)
-                    ids.add(found.id, line)
+                    location = Place(path, line)
+                    new_example, position = _example(location, row, tables, history, last)
+                    ids.add(new_example.id, line)
                 except ReaderError as error:
                     fault = error
                     break
-                made.append(found)
-                last, history = position, [*history, Turn(found.question, found.answers)]
-            yield from made if fault is None else _all_rejected(path, sequence, fault)
+                examples.append(new_example)
+                last, history = position, [*history, Turn(new_example.question, new_example.answers)]
+            yield from examples if fault is None else _all_rejected(path, sequence, fault)
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The .tsv, then each table once, in the order in which the questions name them; ReaderError as for reading."""
@@ -93,8 +93,8 @@ def _sequences(path: Path) -> Iterator[_Rows]:
 
 
 def _sequence_of(row: dict[str, str] | Rejected) -> tuple[str, str]:
-    held = (row.record or {}) if isinstance(row, Rejected) else row
-    return held.get("id", ""), held.get("annotator", "")
+    record = (row.record or {}) if isinstance(row, Rejected) else row
+    return record.get("id", ""), record.get("annotator", "")
 
 
 def _all_rejected(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[Rejected]:
@@ -110,54 +110,54 @@ def _all_rejected(path: Path, sequence: _Rows, fault: ReaderError) -> Iterator[R
 
 
 def _example(
-    place: Place, row: dict[str, str], tables: TableFiles, history: list[Turn], last: int
+    location: Place, row: dict[str, str], tables: TableFiles, history: list[Turn], last: int
 ) -> tuple[Example, int]:
     """The example of a row, after the questions of `history`, and its position; `last` is that of the one before."""
-    position = _whole(place, row, "position")
-    annotator = _whole(place, row, "annotator")
+    position = _whole(location, row, "position")
+    annotator = _whole(location, row, "annotator")
     if not row["id"]:
-        raise place.error(phrase("the id is empty"), phrase("Give the sequence the id of its question"))
+        raise location.error(phrase("the id is empty"), phrase("Give the sequence the id of its question"))
     if position <= last:
         what = phrase(
             "position {position} follows position {last} of the same sequence", position=position, last=last
         )
-        raise place.error(what, phrase("Put the questions of a sequence in their order"))
-    table = tables.table(row["table_file"], place.line)
-    answers = _texts(place, row, "answer_text")
+        raise location.error(what, phrase("Put the questions of a sequence in their order"))
+    table = tables.table(row["table_file"], location.line)
+    answers = _texts(location, row, "answer_text")
     meta = {
         "id": row["id"],
         "annotator": annotator,
         "position": position,
         "table_file": row["table_file"],
-        "answer_cells": _answer_cells(place, row, table, answers),
+        "answer_cells": _answer_cells(location, row, table, answers),
     }
     id = f"{row['id']}-{annotator}-{position}"
-    return example(place, id, row["question"], table, answers, meta, history=history), position
+    return example(location, id, row["question"], table, answers, meta, history=history), position
 
 
-def _whole(place: Place, row: dict[str, str], name: str) -> int:
+def _whole(location: Place, row: dict[str, str], name: str) -> int:
     if _NUMBER.fullmatch(row[name]) is None:
         mend = phrase("It is a whole number from 0 on")
-        raise place.error(phrase("the {name} is {text!r}", name=name, text=row[name][:40]), mend)
+        raise location.error(phrase("the {name} is {text!r}", name=name, text=row[name][:40]), mend)
     return int(row[name])
 
 
-def _texts(place: Place, row: dict[str, str], name: str) -> list[str]:
+def _texts(location: Place, row: dict[str, str], name: str) -> list[str]:
     """A list of strings as Python writes it, read without running it."""
     value = list_in(row[name], str)
     if value is None:
-        shown = row[name] if len(row[name]) <= 60 else row[name][:59] + "…"
+        excerpt = row[name] if len(row[name]) <= 60 else row[name][:59] + "…"
         mend = phrase("It is a list of texts as Python writes it: ['a', 'b']")
-        raise place.error(phrase("{name} is {shown!r}", name=name, shown=shown), mend)
+        raise location.error(phrase("{name} is {shown!r}", name=name, shown=excerpt), mend)
     return value
 
 
-def _answer_cells(place: Place, row: dict[str, str], table: Table, answers: list[str]) -> list[list[str]]:
+def _answer_cells(location: Place, row: dict[str, str], table: Table, answers: list[str]) -> list[list[str]]:
     """The cells that the coordinates name; ReaderError unless each holds its answer, character by character."""
-    coordinates = _texts(place, row, "answer_coordinates")
+    coordinates = _texts(location, row, "answer_coordinates")
     mend = phrase("Correct or remove the line; coordinates count from 0 below the header")
     if len(coordinates) != len(answers):
-        raise place.error(
+        raise location.error(
             phrase(
                 "there are {number} coordinates for {expected} answers",
                 number=len(coordinates),
@@ -170,17 +170,17 @@ def _answer_cells(place: Place, row: dict[str, str], table: Table, answers: list
         match = _COORDINATES.fullmatch(text)
         if match is None:
             what = phrase("the coordinates {text!r} are not a pair of numbers", text=text[:40])
-            raise place.error(what, mend)
-        cell = cell_at(place, table, int(match[1]), int(match[2]))
-        found = table.cell(*cell)
-        if found != answer:
+            raise location.error(what, mend)
+        cell = cell_at(location, table, int(match[1]), int(match[2]))
+        cell_text = table.cell(*cell)
+        if cell_text != answer:
             what = phrase(
                 "the cell {text} holds {found!r}, the answer is {answer!r}",
                 text=text,
-                found=found[:60],
+                found=cell_text[:60],
                 answer=answer[:60],
             )
-            raise place.error(what, mend)
+            raise location.error(what, mend)
         cells.append(cell)
     return cells
 

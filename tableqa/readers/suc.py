@@ -39,11 +39,11 @@ class Suc(RecordFile):
 
 
 def _example(fields: Fields, id: str) -> Example:
-    held = fields.nested("table")
-    held.only("header", "rows", "caption")
-    header, rows = held.required("header"), held.required("rows")
-    title, caption = fields.text("title", default=""), held.text("caption", default="")
-    table = table_of(held.place, header, rows, title, caption)
+    table_fields = fields.nested("table")
+    table_fields.only("header", "rows", "caption")
+    header, rows = table_fields.required("header"), table_fields.required("rows")
+    title, caption = fields.text("title", default=""), table_fields.text("caption", default="")
+    table = table_of(table_fields.place, header, rows, title, caption)
     if WRITTEN in fields.value:
         mend = phrase("Rename it: the reader uses this name")
         raise fields.error(WRITTEN, phrase("{field} is a field that SUC does not have", field=WRITTEN), mend)

@@ -58,36 +58,36 @@ class TabFact(FileReader):
         return statements, TableFiles(statements, folders, read_table, field="table id", prefix="all_csv/")
 
     def _outcomes(self, path: Path, tables: TableFiles) -> Iterator[Example | Rejected]:
-        for table_id, place, value in read_members(path):
+        for table_id, location, value in read_members(path):
             try:
-                made = list(_statements(place, table_id, value, tables))
+                examples = list(_statements(location, table_id, value, tables))
             except ReaderError as error:
                 yield Rejected(error, {table_id: value})
                 continue
-            yield from made
+            yield from examples
 
     def files(self, path: str | Path, tables: str | Path | None = None) -> Iterator[Path]:
         """The file of the statements, then each table in the order in which it names them; ReaderError as for reading."""
         statements, library = self.located(path, tables)
         yield statements
-        for table_id, place, _ in read_members(statements):
+        for table_id, location, _ in read_members(statements):
             with suppress(ReaderError):  # reading tells the problems
-                yield library.find(table_id, place.line)
+                yield library.find(table_id, location.line)
 
 
-def _statements(place: Place, table_id: str, value: Any, tables: TableFiles) -> Iterator[Example]:
-    statements, labels, caption = _member(place, value)
-    table = tables.table(table_id, place.line)
+def _statements(location: Place, table_id: str, value: Any, tables: TableFiles) -> Iterator[Example]:
+    statements, labels, caption = _member(location, value)
+    table = tables.table(table_id, location.line)
     titled = Table(table.header, table.rows, caption=caption)
     for i, (statement, label) in enumerate(zip(statements, labels, strict=True)):
         meta = {"table_id": table_id, "label": LABELS[label]}
-        yield example(place, f"{table_id}-{i + 1}", statement, titled, [str(label)], meta)
+        yield example(location, f"{table_id}-{i + 1}", statement, titled, [str(label)], meta)
 
 
 def _holds_statements(path: Path) -> bool:
     try:
-        found = next(read_members(path), None)
-        return found is not None and bool(_member(found[1], found[2]))
+        first_member = next(read_members(path), None)
+        return first_member is not None and bool(_member(first_member[1], first_member[2]))
     except ReaderError:
         return False
 
@@ -97,20 +97,20 @@ def _is_reason(last: list[Any]) -> bool:
     return all(isinstance(reason, dict) and reason.keys() == set(ADDED) for reason in last) and bool(last)
 
 
-def _member(place: Place, value: Any) -> tuple[list[str], list[int], str]:
+def _member(location: Place, value: Any) -> tuple[list[str], list[int], str]:
     """The statements of a table, their labels, and its caption; ReaderError."""
     mend = phrase("Write [[statements], [labels], caption], a label of 1 or 0 for each statement")
     if isinstance(value, list) and _is_reason(value[-1:]):
         value = value[:-1]
     if not isinstance(value, list) or len(value) != 3:
-        raise place.error(phrase("there is {kind}, not a list of three", kind=kind(value)), mend)
+        raise location.error(phrase("there is {kind}, not a list of three", kind=kind(value)), mend)
     statements, labels, caption = value
     if not isinstance(statements, list) or not all(isinstance(text, str) for text in statements):
-        raise place.error(phrase("the first of the three is not a list of texts"), mend)
+        raise location.error(phrase("the first of the three is not a list of texts"), mend)
     if not isinstance(labels, list) or not all(type(label) is int and label in LABELS for label in labels):
-        raise place.error(phrase("the second of the three is not a list of labels, 1 or 0"), mend)
+        raise location.error(phrase("the second of the three is not a list of labels, 1 or 0"), mend)
     if len(labels) != len(statements):
-        raise place.error(
+        raise location.error(
             phrase(
                 "there are {number} labels for {expected} statements",
                 number=len(labels),
@@ -119,7 +119,7 @@ def _member(place: Place, value: Any) -> tuple[list[str], list[int], str]:
             mend,
         )
     if not isinstance(caption, str):
-        raise place.error(phrase("the caption is {kind}, not a text", kind=kind(caption)), mend)
+        raise location.error(phrase("the caption is {kind}, not a text", kind=kind(caption)), mend)
     return statements, labels, caption
 
 

@@ -70,8 +70,8 @@ class TableFiles:
         try:
             for folder in self._folders:
                 for candidate in names:
-                    if found := inside(folder, candidate):
-                        return found
+                    if table_file := inside(folder, candidate):
+                        return table_file
         except ValueError as error:
             what = phrase("the table {name!r} is refused: {error}", name=name, error=reason_of(error))
             mend = phrase("Correct the {field} of the question", field=self._field)
@@ -117,9 +117,9 @@ class TableLines:
     def __getitem__(self, name: str) -> tuple[Table, dict[str, Any]]:
         """A table and what is said of it; KeyError if there is none of this name, ReaderError if it cannot be read."""
         line, offset = self._places[name]
-        place = Place(self._path, line)
+        location = Place(self._path, line)
         if name not in self._tables:
-            self._tables[name] = self._read(fields_of(place, line_at(self._path, offset)))
+            self._tables[name] = self._read(fields_of(location, line_at(self._path, offset)))
         return self._tables[name]
 
 

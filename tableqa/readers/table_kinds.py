@@ -35,13 +35,13 @@ def suffix_of(name: str) -> str:
     return suffix if _SUFFIX.fullmatch(suffix) else ""
 
 
-def check_kind(place: Place, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
+def check_kind(location: Place, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """ReaderError where a question names a table file whose suffix is none of `suffixes`."""
     suffix = suffix_of(name)
     if suffix not in suffixes:
         what = phrase("tables are not read from {suffix} files: {name!r}", suffix=suffix, name=name[:80])
         mend = phrase("Save the table as one of {suffixes}", suffixes=", ".join(filter(None, suffixes)))
-        raise place.error(what, mend)
+        raise location.error(what, mend)
 
 
 def table_in(path: Path, encoding: TableEncoding, header_row: str = "") -> Table:

@@ -67,14 +67,14 @@ class TatQa(RecordFile):
                 continue
             about = {"table_uid": table_uid, "paragraphs": paragraphs}
             for i, question in enumerate(questions):
-                place = record.fields.place.inside(f"questions[{i}]")
+                location = record.fields.place.inside(f"questions[{i}]")
                 try:
-                    made = _example(Fields(place, question), table, about)
-                    ids.add(made.id, record.line)
+                    new_example = _example(Fields(location, question), table, about)
+                    ids.add(new_example.id, record.line)
                 except ReaderError as error:
                     yield Rejected(error, {**whole, "questions": [question]})
                     continue
-                yield made
+                yield new_example
 
 
 def _example(question: Fields, table: Table, about: dict[str, Any]) -> Example:

@@ -281,9 +281,9 @@ def words_beyond_ascii(lines: Iterable[str], most: int = 3) -> list[str]:
     """The first words with letters beyond ASCII, by which a person sees that the encoding is right."""
     words: dict[str, None] = {}
     for line in lines:
-        for found in _WORD.findall(line):
-            if not found.isascii():
-                words.setdefault(found[:30], None)
+        for candidate in _WORD.findall(line):
+            if not candidate.isascii():
+                words.setdefault(candidate[:30], None)
             if len(words) == most:
                 return list(words)
     return list(words)
@@ -294,11 +294,11 @@ def _comments(path: Path, encoding: str, columns: Sequence[str]) -> int:
 
     They begin with #, or they are titles above a header that has two of the `columns`.
     """
-    wanted = {name.casefold() for name in columns}
-    for number in range(MOST_TITLES + 1 if wanted else 0):
+    column_names = {name.casefold() for name in columns}
+    for number in range(MOST_TITLES + 1 if column_names else 0):
         for separator in SEPARATORS:
             header, is_even = _shape(path, encoding, separator, number)
-            if is_even and len(wanted & {name.strip().casefold() for name in header}) > 1:
+            if is_even and len(column_names & {name.strip().casefold() for name in header}) > 1:
                 return number
     lines = enumerate(islice(text_lines(path, encoding), MOST_COMMENTS + 1))
     marked = next((at for at, line in lines if not line.startswith("#")), 0)
@@ -364,8 +364,8 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = (), c
     if "\t" in fitting or len(fitting) == 1:
         return "\t" if "\t" in fitting else fitting[0]
     among = fitting or list(SEPARATORS)
-    wanted = {name.casefold() for name in columns}
-    naming = {s: len(wanted & {name.strip().casefold() for name in shapes[s][0]}) for s in among}
+    column_names = {name.casefold() for name in columns}
+    naming = {s: len(column_names & {name.strip().casefold() for name in shapes[s][0]}) for s in among}
     most = max(naming.values())
     if most and list(naming.values()).count(most) == 1:
         return max(naming, key=naming.__getitem__)
@@ -380,23 +380,23 @@ def detected_separator(path: Path, encoding: str, columns: Sequence[str] = (), c
         )
         error.ways = {"separator": fitting}
         raise error
-    if rare := _rare_separator(path, encoding, wanted):
+    if rare := _rare_separator(path, encoding, column_names):
         return rare
     return max(SEPARATORS, key=lambda separator: len(shapes[separator][0]))
 
 
-def _rare_separator(path: Path, encoding: str, wanted: set[str]) -> str:
+def _rare_separator(path: Path, encoding: str, column_names: set[str]) -> str:
     """The one of RARE that parts at least two rows into equally many fields; "" where none or several do.
 
-    The first row has to name one of the `wanted` columns. Without any, a colon is none: cells often hold one.
+    The first row has to name one of `column_names`. Without any, a colon is none: cells often hold one.
     """
     fitting = []
     for separator in RARE:
         header, is_even = _shape(path, encoding, separator)
         rows = islice(fields_of_lines(text_lines(path, encoding), separator), 2)
-        if not is_even or len(header) < 2 or (separator == ":" and not wanted) or len(list(rows)) < 2:
+        if not is_even or len(header) < 2 or (separator == ":" and not column_names) or len(list(rows)) < 2:
             continue
-        if not wanted or wanted & {name.strip().casefold() for name in header}:
+        if not column_names or column_names & {name.strip().casefold() for name in header}:
             fitting.append(separator)
     return fitting[0] if len(fitting) == 1 else ""
 

@@ -146,12 +146,12 @@ class WikiSql(FileReader):
         self, questions: Path, tables_file: Path, ids: Ids, split: Mapping[str, str]
     ) -> Iterator[Example | Rejected]:
         tables = _tables(tables_file)
-        asked: Shelf[str, int] = Shelf()
+        question_counts: Shelf[str, int] = Shelf()
 
         def make(record: Record) -> Example:
             fields = record.fields
             table_id = fields.name("table_id")
-            asked[table_id] = asked.get(table_id, 0) + 1
+            question_counts[table_id] = question_counts.get(table_id, 0) + 1
             if table_id not in tables:
                 mend = phrase("Give the file of tables that belongs to these questions")
                 raise fields.place.error(
@@ -170,7 +170,7 @@ class WikiSql(FileReader):
                 **about,
                 **split,
             }
-            example_id = f"{table_id}-{asked[table_id]}"
+            example_id = f"{table_id}-{question_counts[table_id]}"
             ids.add(example_id, fields.place.line, questions)
             answers, program = _denotation(meta["sql"], table)
             return example(

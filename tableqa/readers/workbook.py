@@ -75,26 +75,30 @@ class Sheet:
 
     def note_doubts(self) -> None:
         """Note hidden rows and columns and dates of a sheet that is read."""
-        place = f"{self.path.name}, {self.name}"
+        location = f"{self.path.name}, {self.name}"
         for kind, text, row in self.marked:
             note(kind, text, line=row)
         for kind, rows in (("hidden_rows", self.hidden_rows), ("dates", self.dates)):
             if rows:
-                note(kind, place, len(rows), line=rows[0])
+                note(kind, location, len(rows), line=rows[0])
         if self.hidden_columns:
             first = cell_name(0, self.hidden_columns[0] - 1)
-            note("hidden_columns", f"{place}, {first}", len(self.hidden_columns), line=1)
+            note("hidden_columns", f"{location}, {first}", len(self.hidden_columns), line=1)
 
     def unmerge(self, first: int) -> None:
         """Fill the merged cells from a row on, if the option `merged` says so; ReaderError for one if it does not."""
-        for (top, left), (bottom, right) in (corners for corners in self.merged if corners[0][0] >= first):
+        for (top, left_column), (bottom, right_column) in (
+            corners for corners in self.merged if corners[0][0] >= first
+        ):
             if not option("merged"):
-                place = {"name": self.name, "cell": cell_name(top, left)}
-                what = phrase("sheet {name!r}, cell {cell}: the cell is merged", **place)
+                params = {"name": self.name, "cell": cell_name(top, left_column)}
+                what = phrase("sheet {name!r}, cell {cell}: the cell is merged", **params)
                 mend = phrase("Unmerge the cells of the sheet of questions")
                 raise offering(ReaderError(self.path, top + 1, what, mend), "merged", "filled")
             for row in self.rows[top : bottom + 1]:
-                row[left : right + 1] = self.rows[top][left : left + 1] * len(row[left : right + 1])
+                row[left_column : right_column + 1] = self.rows[top][left_column : left_column + 1] * len(
+                    row[left_column : right_column + 1]
+                )
 
 
 def table_of_sheet(sheet: Sheet) -> Table:
@@ -103,9 +107,9 @@ def table_of_sheet(sheet: Sheet) -> Table:
     table = table_of_rows(sheet.path, enumerate(sheet.rows, start=1))
     lines = (table.header_id, *table.row_ids)
     spans = [
-        Span(lines[top], table.column_ids[left], bottom - top + 1, right - left + 1)
-        for (top, left), (bottom, right) in sheet.merged
-        if bottom < len(lines) and right < len(table.column_ids)
+        Span(lines[top], table.column_ids[left_column], bottom - top + 1, right_column - left_column + 1)
+        for (top, left_column), (bottom, right_column) in sheet.merged
+        if bottom < len(lines) and right_column < len(table.column_ids)
     ]
     return Table(table.header, table.rows, spans=spans)
 
@@ -267,12 +271,12 @@ class Workbook:
             return "TRUE" if value else "FALSE"
         if isinstance(value, int | float):
             code = formats.get((row, column), "")
-            shown = number_text(value, code)
-            if shown is None and option("numbers"):
-                shown = number_text(value, "")
-            if shown == "":
+            display_text = number_text(value, code)
+            if display_text is None and option("numbers"):
+                display_text = number_text(value, "")
+            if display_text == "":
                 note("not_shown", f"{number_text(value, '')} ({code})"[:60])
-            if shown is None:
+            if display_text is None:
                 what = phrase(
                     "the number format {code!r} is not known, so the text of the cell is not either",
                     code=code[:60],
@@ -281,7 +285,7 @@ class Workbook:
                     "Give the cell the format General, Number or Percent, or Text with the value as text"
                 )
                 raise offering(self._fault(sheet, row, column, what, mend), "numbers", "stored")
-            return shown
+            return display_text
         return date_text(value, formats.get((row, column), ""))
 
     def _fault(self, sheet: str, row: int, column: int, what: str, mend: str) -> ReaderError:
@@ -475,15 +479,15 @@ def date_text(value: object, code: str) -> str:
     if isinstance(value, datetime.timedelta):
         minutes, seconds = divmod(round(value.total_seconds()), 60)
         return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    shown = _signs(code)
-    if isinstance(value, datetime.datetime) and shown and not _BUILT_IN_OTHER.fullmatch(code):
-        if shown.isdisjoint("hs"):
+    signs = _signs(code)
+    if isinstance(value, datetime.datetime) and signs and not _BUILT_IN_OTHER.fullmatch(code):
+        if signs.isdisjoint("hs"):
             value = value.date()
-        elif shown.isdisjoint("yd"):
+        elif signs.isdisjoint("yd"):
             value = value.time()  # m is minutes
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ") if value.time() != datetime.time() else value.date().isoformat()
-    if isinstance(value, datetime.date) and (form := _DATE_PARTS.get("".join(sorted(shown)))):
+    if isinstance(value, datetime.date) and (form := _DATE_PARTS.get("".join(sorted(signs)))):
         return value.strftime("%A" if form == "%d" and "ddd" in code.lower() else form)
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 

@@ -95,9 +95,9 @@ def _questions(path: Path) -> Iterator[tuple[int, dict[str, str] | Rejected]]:
     _, header = next(lines, (0, ""))
     columns = tuple(header.split("\t"))
     if columns not in (_COLUMNS, (*_COLUMNS, *ADDED)):
-        shown = header if len(header) <= 80 else header[:79] + "…"
+        header_text = header if len(header) <= 80 else header[:79] + "…"
         mend = phrase("The first line of a WTQ file is {header}", header=_HEADER)
-        raise ReaderError(path, 1, phrase("the first line is {shown!r}", shown=shown), mend)
+        raise ReaderError(path, 1, phrase("the first line is {shown!r}", shown=header_text), mend)
     for number, text in lines:
         fields = text.split("\t")
         if len(fields) != len(columns):
@@ -136,13 +136,13 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
 
     Not Python's csv: with WTQ's settings that reads `"a""b"` (RFC 4180's way of writing a quote) as a"b" without a word.
     """
-    place, line = 0, 1
+    offset, line = 0, 1
     cells: list[str] = []
     start = line
-    while place < len(text) or cells:
-        match = _FIELD.match(text, place)
+    while offset < len(text) or cells:
+        match = _FIELD.match(text, offset)
         if match is None:
-            raise _not_wtq(path, text, place, line)
+            raise _not_wtq(path, text, offset, line)
         quoted = match["quoted"]
         if quoted is None:
             cell = match["bare"]
@@ -150,7 +150,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
             cell = _ESCAPED_IN_CELL.sub(r"\1", quoted) if "\\" in quoted else quoted
             line += quoted.count("\n")
         cells.append(cell)
-        place = match.end()
+        offset = match.end()
         if match["end"] != ",":
             if len(cells) == 1 and quoted is None and not cell:
                 mend = phrase('Remove the line; an empty cell is written ""')
@@ -160,12 +160,12 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
             cells, start = [], line
 
 
-def _not_wtq(path: Path, text: str, place: int, line: int) -> ReaderError:
+def _not_wtq(path: Path, text: str, offset: int, line: int) -> ReaderError:
     mend = phrase('Quote every field with ", write a quote in one as \\" and a backslash as \\\\')
-    if text.startswith('"', place) and not _WHOLE_QUOTED.match(text, place):
+    if text.startswith('"', offset) and not _WHOLE_QUOTED.match(text, offset):
         complete = joined([phrase("Check that the file is complete."), mend])
         return ReaderError(path, line, phrase("the file ends within a quoted field"), complete)
-    around = text[place : place + 40].split("\n")[0]
+    around = text[offset : offset + 40].split("\n")[0]
     return ReaderError(path, line, phrase("this is not WTQ's form of csv: {around!r}", around=around), mend)
 
 

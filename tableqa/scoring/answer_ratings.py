@@ -127,16 +127,16 @@ def rated_answer(
 
     `human` are other ratings than its own. Without an example_id the answer belongs to the id before "~SYSTEM".
     """
-    held = example.meta.get("rated_answer")
-    if not isinstance(held, Mapping):
+    stored = example.meta.get("rated_answer")
+    if not isinstance(stored, Mapping):
         return None
-    system = str(held.get("system", ""))
+    system = str(stored.get("system", ""))
     return RatedAnswer(
         dataset=dataset,
         example=str(example.meta.get("example_id") or example.id.removesuffix(f"~{system}")),
         system=system,
         human=dict(example.meta.get("human", {}) if human is None else human),
-        text=str(held.get("text") or ""),
+        text=str(stored.get("text") or ""),
         reference=str(example.meta.get("reference") or " ".join(example.answers)),
         question=example.question,
         table=example.table,
@@ -153,7 +153,10 @@ def scores_alone(folder: Path, dataset: str) -> list[RatedAnswer]:
     human = _named_scores(folder / "human_scores")
     metrics = _named_scores(folder / "metric_scores")
     unknown = [
-        name for named in human.values() for name in named if not any(one in name for one in DIMENSIONS)
+        name
+        for named in human.values()
+        for name in named
+        if not any(dimension in name for dimension in DIMENSIONS)
     ]
     if unknown:
         raise ScoresError(f"{folder}/human_scores: {unknown[0]} says neither of {' and '.join(DIMENSIONS)}")
@@ -161,7 +164,12 @@ def scores_alone(folder: Path, dataset: str) -> list[RatedAnswer]:
         RatedAnswer(
             dataset,
             *key,
-            human={one: score for name, score in named.items() for one in DIMENSIONS if one in name},
+            human={
+                dimension: score
+                for name, score in named.items()
+                for dimension in DIMENSIONS
+                if dimension in name
+            },
             metrics=metrics.get(key, {}),
         )
         for key, named in human.items()
@@ -170,15 +178,15 @@ def scores_alone(folder: Path, dataset: str) -> list[RatedAnswer]:
 
 def _named_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     """(example, system) -> {name of the file: score} over the files of a folder."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    scores: dict[tuple[str, str], dict[str, float]] = {}
     for path in sorted(folder.glob("*.json")):
         for where, record in _records(path):
             key = _named(record, _IDS, where), _named(record, _SYSTEMS, where)
-            named = found.setdefault(key, {})
+            named = scores.setdefault(key, {})
             if path.stem in named:
                 raise ScoresError(f"{where}: {key[0]} of {key[1]} has a score already; remove one of the two")
             named[path.stem] = _number(record.get("score"), where)
-    return found
+    return scores
 
 
 def columns_of(answers: Sequence[RatedAnswer], where: str) -> list[ScoreColumn]:
@@ -186,7 +194,9 @@ def columns_of(answers: Sequence[RatedAnswer], where: str) -> list[ScoreColumn]:
     names = sorted({name for answer in answers for name in answer.metrics})
     return [
         ScoreColumn(
-            name, where, {one.key: float(one.metrics[name]) for one in answers if name in one.metrics}
+            name,
+            where,
+            {scored.key: float(scored.metrics[name]) for scored in answers if name in scored.metrics},
         )
         for name in names
     ]
@@ -199,24 +209,24 @@ def read_column(name: str, path: Path, answers: Sequence[RatedAnswer]) -> ScoreC
     that nobody rated are passed over. Raises ScoresError naming the line, and where not one score is of a rated answer.
     """
     datasets = {answer.dataset for answer in answers}
-    known = {answer.key for answer in answers}
+    rated_keys = {answer.key for answer in answers}
     scores: dict[Key, float] = {}
     for where, record in _records(path):
         example, system = _named(record, _IDS, where), _named(record, _SYSTEMS, where)
-        given = record.get("dataset") or (next(iter(datasets)) if len(datasets) == 1 else None)
-        if given is None:
+        dataset = record.get("dataset") or (next(iter(datasets)) if len(datasets) == 1 else None)
+        if dataset is None:
             raise ScoresError(
                 f'{where}: name the "dataset" of the score, one of {", ".join(sorted(datasets))}'
             )
-        key = str(given), example, system
+        key = str(dataset), example, system
         if key in scores:
             raise ScoresError(f"{where}: {example} of {system} has a score already; remove one of the two")
         scores[key] = _number(record.get("score"), where)
-    kept = {key: score for key, score in scores.items() if key in known}
-    if not kept:
+    rated_scores = {key: score for key, score in scores.items() if key in rated_keys}
+    if not rated_scores:
         raise ScoresError(f"{path} has no score of a rated answer: compare its ids and systems with the data")
     sha = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    return ScoreColumn(name, f"imported from {path.name} (sha256 {sha})", kept)
+    return ScoreColumn(name, f"imported from {path.name} (sha256 {sha})", rated_scores)
 
 
 def correlations(
@@ -230,7 +240,11 @@ def correlations(
     columns = list(columns)
     for dataset in dict.fromkeys(answer.dataset for answer in rated):
         here = [answer for answer in rated if answer.dataset == dataset]
-        sizes[dataset] = len(here), len({one.example for one in here}), len({one.system for one in here})
+        sizes[dataset] = (
+            len(here),
+            len({entry.example for entry in here}),
+            len({entry.system for entry in here}),
+        )
         for column in columns:
             if not any(answer.key in column.scores for answer in here):
                 continue  # a metric of another dataset
@@ -244,19 +258,19 @@ def _correlation(
     human: dict[str, dict[str, float]] = {}
     metric: dict[str, dict[str, float]] = {}
     pairs = unscored = 0
-    for one in rated:
-        if dimension not in one.human:
+    for answer in rated:
+        if dimension not in answer.human:
             continue
-        if one.key not in column.scores:
+        if answer.key not in column.scores:
             unscored += 1
             continue
         pairs += 1
-        human.setdefault(one.example, {})[one.system] = one.human[dimension]
-        metric.setdefault(one.example, {})[one.system] = column.scores[one.key]
-    found: dict[str, Estimate] = {
+        human.setdefault(answer.example, {})[answer.system] = answer.human[dimension]
+        metric.setdefault(answer.example, {})[answer.system] = column.scores[answer.key]
+    estimates: dict[str, Estimate] = {
         name: instance_correlation(human, metric, name, replicates=replicates) for name in METHODS
     }
-    return Correlation(dataset, column.name, column.implementation, dimension, pairs, unscored, found)
+    return Correlation(dataset, column.name, column.implementation, dimension, pairs, unscored, estimates)
 
 
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -270,10 +284,10 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{path.name}, line {number}", row
     elif text.lstrip().startswith("["):
         try:
-            found = read_json(text)
+            records = read_json(text)
         except ValueError as error:
             raise ScoresError(f"{path.name}: not JSON ({error})") from None
-        for number, record in enumerate(found, start=1):
+        for number, record in enumerate(records, start=1):
             yield f"{path.name}, record {number}", _object(record, f"{path.name}, record {number}")
     else:
         for number, line in enumerate(text.split("\n"), start=1):

@@ -81,27 +81,27 @@ _SEASON = re.compile(r"^(?P<first>[12]\d{3})[-/](?P<last>\d{2}|\d{4})$")
 _NAME = re.compile(r"^[^\W\d_][^\W\d_'.-]*(?:[ .'-]+[^\W\d_][^\W\d_'.-]*)+\.?$")
 
 
-def same_in_another_form(said: Sequence[str], gold: Sequence[str]) -> bool:
+def same_in_another_form(predicted: Sequence[str], gold: Sequence[str]) -> bool:
     """Whether both lists say the same, each answer once, some of them in another form. Which side is which is the same."""
-    if len(said) != len(gold) or not 0 < len(said) <= MOST:
+    if len(predicted) != len(gold) or not 0 < len(predicted) <= MOST:
         return False
-    left = list(gold)
-    for one in said:
-        found = next((other for other in left if _same(one, other)), None)
-        if found is None:
+    remaining = list(gold)
+    for answer in predicted:
+        match = next((candidate for candidate in remaining if _same(answer, candidate)), None)
+        if match is None:
             return False
-        left.remove(found)
+        remaining.remove(match)
     return True
 
 
-def _same(one: str, other: str) -> bool:
-    if compare([one], [other]).equal:
+def _same(first: str, second: str) -> bool:
+    if compare([first], [second]).equal:
         return True
-    mine, theirs = _read(one), _read(other)
+    mine, theirs = _read(first), _read(second)
     return (
         bool(mine.keys & theirs.keys)
         or any(_near(a, b) for a in mine.amounts for b in theirs.amounts)
-        or _same_name(one, other)
+        or _same_name(first, second)
     )
 
 
@@ -116,8 +116,8 @@ class _Form:
         loose = normal_forms(text)[-1]
         self.keys: set[tuple[object, ...]] = set()
         self.amounts: list[tuple[str, Decimal, Decimal, str]] = []
-        if said := _SAYS.get(plain):
-            self.keys.add(("says", said))
+        if meaning := _SAYS.get(plain):
+            self.keys.add(("says", meaning))
         if season := _season(plain):
             self.keys.add(("season", *season))
         self.keys |= {("month", *month) for month in _months(plain, text)}
@@ -127,15 +127,15 @@ class _Form:
         self._add_clock(text)
 
     def _add(self, text: str, how: str) -> None:
-        found = _number(text)
-        if found is None:
+        number = _number(text)
+        if number is None:
             return
-        kind, size = _SIZES.get(found.unit, ("", Decimal(0)))
-        if found.unit == "%":
+        kind, size = _SIZES.get(number.unit, ("", Decimal(0)))
+        if number.unit == "%":
             kind, size = "count", Decimal("0.01")
             how = how or "%"
         if kind:
-            self.amounts.append((kind, found.value * size, _tolerance(found) * size, how or found.unit))
+            self.amounts.append((kind, number.value * size, _tolerance(number) * size, how or number.unit))
 
     def _add_parts(self, plain: str) -> None:
         """1 h 30 min, 5 ft 10 in: amounts of one kind, the larger first."""
@@ -143,26 +143,26 @@ class _Form:
         if len(parts) < 2 or _PARTS.sub("", plain).strip():
             return
         units = [_number(part) for part in parts]
-        sizes = [_SIZES.get(one.unit) if one else None for one in units]
-        found = [(size, one) for size, one in zip(sizes, units, strict=True) if size and one]
-        if len(found) != len(parts) or len({size[0] for size, _ in found}) != 1:
+        sizes = [_SIZES.get(unit.unit) if unit else None for unit in units]
+        sized_units = [(size, unit) for size, unit in zip(sizes, units, strict=True) if size and unit]
+        if len(sized_units) != len(parts) or len({size[0] for size, _ in sized_units}) != 1:
             return
-        if any(a[0][1] <= b[0][1] for a, b in itertools.pairwise(found)):
+        if any(a[0][1] <= b[0][1] for a, b in itertools.pairwise(sized_units)):
             return
-        total = sum((size[1] * one.value for size, one in found), Decimal(0))
-        self.amounts.append((found[0][0][0], total, Decimal(0), "parts"))
+        total = sum((size[1] * unit.value for size, unit in sized_units), Decimal(0))
+        self.amounts.append((sized_units[0][0][0], total, Decimal(0), "parts"))
 
     def _add_clock(self, text: str) -> None:
         """1:30 is an hour and a half, or a minute and a half."""
-        found = time_of(text)
-        if found is None or "m" in text.lower():
+        clock = time_of(text)
+        if clock is None or "m" in text.lower():
             return
-        for last in (1, 60) if len(found.parts) == 2 else (1,):
+        for last in (1, 60) if len(clock.parts) == 2 else (1,):
             size = Decimal(0)
-            for part in found.parts:
+            for part in clock.parts:
                 size = size * 60 + part
-            amount = (size + found.fraction) * last
-            self.amounts.append(("time", amount, Decimal(0), f"clock {len(found.parts)} {last}"))
+            amount = (size + clock.fraction) * last
+            self.amounts.append(("time", amount, Decimal(0), f"clock {len(clock.parts)} {last}"))
 
 
 @lru_cache(maxsize=4_096)
@@ -176,12 +176,12 @@ def _read(text: str) -> _Form:
 
 
 def _number(text: str) -> Number | None:
-    found = number_of(text)
-    if found is None and (match := _RARE.fullmatch(text)):
+    number = number_of(text)
+    if number is None and (match := _RARE.fullmatch(text)):
         bare = number_of(match["number"])
         if bare is not None and not bare.unit:
             return replace(bare, unit=_RARE_UNITS.get(match["unit"], match["unit"]))
-    return found
+    return number
 
 
 def _tolerance(number: Number) -> Decimal:
@@ -191,13 +191,13 @@ def _tolerance(number: Number) -> Decimal:
     return Decimal(1).scaleb(-number.decimals) / 2
 
 
-def _near(one: tuple[str, Decimal, Decimal, str], other: tuple[str, Decimal, Decimal, str]) -> bool:
+def _near(first: tuple[str, Decimal, Decimal, str], second: tuple[str, Decimal, Decimal, str]) -> bool:
     """Whether two amounts of a kind are one, and are written in two ways: what differs in one way is another answer."""
-    if one[0] != other[0] or one[3] == other[3] or {one[3], other[3]} <= {"", "times"}:
+    if first[0] != second[0] or first[3] == second[3] or {first[3], second[3]} <= {"", "times"}:
         return False
-    if one[3].startswith("clock") and other[3].startswith("clock") and one[3][6] == other[3][6]:
+    if first[3].startswith("clock") and second[3].startswith("clock") and first[3][6] == second[3][6]:
         return False
-    return abs(one[1] - other[1]) <= max(one[2], other[2])
+    return abs(first[1] - second[1]) <= max(first[2], second[2])
 
 
 def _months(plain: str, text: str) -> set[tuple[int, int]]:
@@ -221,11 +221,11 @@ def _season(plain: str) -> tuple[int, int] | None:
     return (first, first + 1) if last in (first + 1, (first + 1) % 100) else None
 
 
-def _same_name(one: str, other: str) -> bool:
+def _same_name(first: str, second: str) -> bool:
     """J. Smith, John Smith; Smith, John."""
-    mine, theirs = _turned(one), _turned(other)
+    mine, theirs = _turned(first), _turned(second)
     if not (_NAME.fullmatch(mine) and _NAME.fullmatch(theirs)) or mine == theirs:
-        return bool(mine) and mine == theirs and one != other
+        return bool(mine) and mine == theirs and first != second
     a, b = ([part for part in re.split(r"[ .]+", name) if part] for name in (mine, theirs))
     if len(a) != len(b) or a[-1] != b[-1] or len(a[-1]) < 2:
         return False

@@ -220,8 +220,8 @@ class Evaluation:
             "turns": [row.to_dict() for row in self.turns],
             "sequences": [row.to_dict() for row in self.sequences],
             "incomplete": self.incomplete,
-            "gaps": [one.to_dict() for one in self.gaps],
-            "unsupported": [one.to_dict() for one in self.unsupported],
+            "gaps": [entry.to_dict() for entry in self.gaps],
+            "unsupported": [entry.to_dict() for entry in self.unsupported],
             "missing": self.missing,
             "left_out": self.left_out,
         }
@@ -249,8 +249,8 @@ def is_right(predicted: Sequence[str], gold: Sequence[str], scale: str = "") -> 
     `scale` is that of the gold answers (`tableqa.data.answer_scales`). Where the prediction names one, it is part of the
     answer.
     """
-    said = predicted.said if isinstance(predicted, Scaled) else predicted
-    if compare_scaled(said, gold, scale).equal:
+    answers = predicted.said if isinstance(predicted, Scaled) else predicted
+    if compare_scaled(answers, gold, scale).equal:
         return True
     split = isinstance(predicted, Generated) and any(len(form) > 1 for form in accepted(gold))
     return split and compare_scaled(predicted[0].split(", "), gold, scale).equal
@@ -305,30 +305,30 @@ def judge(
     A pair of which either side has no prediction, or was not to be asked, is left out whole.
     """
     scores: dict[tuple[str, str], bool | tat_metric.Score] = {}
-    given = list(instances)
-    sentences = long_form(given)
-    asked = [instance for instance in given if instance.source not in sentences]
+    all_instances = list(instances)
+    sentences = long_form(all_instances)
+    eligible = [instance for instance in all_instances if instance.source not in sentences]
     missing: list[Instance] = []
     named: dict[Question, str] = {}
-    for instance in asked:
+    for instance in eligible:
         predicted = answer_to(predictions, instance, named)
         if predicted is None:
             missing.append(instance)
         else:
             scores[instance.source, instance.id] = MATCHES[match](predicted, instance)
-    if sentences and not asked:
+    if sentences and not eligible:
         listed = ", ".join(sentences)
         raise EvaluationError(
             f"The answers of {listed} are sentences, which exact match cannot judge. Use ./run manage metrics."
         )
-    if not asked:
+    if not eligible:
         raise EvaluationError("There are no instances to evaluate.")
     if missing and not leave_out_missing:
-        listed = ", ".join(f"{one.id} ({one.source})" for one in missing[:5])
-        raise EvaluationError(f"{len(missing)} of {len(asked)} instances have no prediction: {listed}")
+        listed = ", ".join(f"{unanswered.id} ({unanswered.source})" for unanswered in missing[:5])
+        raise EvaluationError(f"{len(missing)} of {len(eligible)} instances have no prediction: {listed}")
     judged = (
         _judged(instance, before, after)
-        for instance in asked
+        for instance in eligible
         if (after := scores.get((instance.source, instance.id))) is not None
         and (before := scores.get((instance.source, instance.baseline))) is not None
     )
@@ -338,9 +338,9 @@ def judge(
 def long_form(instances: Iterable[Instance]) -> tuple[str, ...]:
     """The sources of which most originals have one answer of `LONG_ANSWER` words or more, as FeTaQA's have."""
     answers: dict[str, list[Sequence[str]]] = {}
-    for one in instances:
-        if one.kind == ORIGINAL:
-            answers.setdefault(one.source, []).append(one.answers)
+    for instance in instances:
+        if instance.kind == ORIGINAL:
+            answers.setdefault(instance.source, []).append(instance.answers)
     return tuple(sorted(source for source, lists in answers.items() if are_sentences(lists)))
 
 
@@ -353,7 +353,7 @@ def _judged(instance: Instance, before: bool | tat_metric.Score, after: bool | t
 def figures(judgement: Judgement, *, replicates: int = 1_000) -> Evaluation:
     """Everything that the papers report about one model."""
     dialogues, incomplete = _dialogues(judgement.judged)
-    turns = [one for one in judgement.judged if one.instance.sequence] if dialogues else []
+    turns = [result for result in judgement.judged if result.instance.sequence] if dialogues else []
     return Evaluation(
         rows=tuple(_rows(judgement.judged, replicates)),
         missing=judgement.missing,
@@ -366,28 +366,30 @@ def figures(judgement: Judgement, *, replicates: int = 1_000) -> Evaluation:
     )
 
 
-def compare(one: Judgement, other: Judgement, *, replicates: int = 1_000) -> tuple[Difference, ...]:
+def compare(
+    first_judgement: Judgement, second_judgement: Judgement, *, replicates: int = 1_000
+) -> tuple[Difference, ...]:
     """The second model less the first, kind by kind, over the instances that both answered."""
-    theirs = {(judged.instance.source, judged.instance.id): judged for judged in other.judged}
+    theirs = {(judged.instance.source, judged.instance.id): judged for judged in second_judgement.judged}
     both = [
         (judged, theirs[key])
-        for judged in one.judged
+        for judged in first_judgement.judged
         if (key := (judged.instance.source, judged.instance.id)) in theirs
     ]
     kinds: dict[str, list[tuple[Judged, Judged]]] = {}
     for pair in both:
         kinds.setdefault(pair[0].instance.kind, []).append(pair)
-    found = []
+    differences = []
     for kind in _ordered(kinds):
         for name, sources in _named(kinds[kind], lambda pair: pair[0].instance.source):
             of = [pair for pair in kinds[kind] if pair[0].instance.source in sources]
             first, second = _by_question([pair[0] for pair in of]), _by_question([pair[1] for pair in of])
-            made = {
+            estimates = {
                 figure: _difference(_parts(first, figure), _parts(second, figure), figure, replicates)
                 for figure in FIGURES
             }
-            found.append(Difference(kind, name, sum(map(len, first.values())), made))
-    return tuple(found)
+            differences.append(Difference(kind, name, sum(map(len, first.values())), estimates))
+    return tuple(differences)
 
 
 def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Estimate:
@@ -401,14 +403,18 @@ def _difference(first: Parts, second: Parts, figure: str, replicates: int) -> Es
             nothing=_nothing(figure),
             bounds=_bounds_of_difference(figure),
         )
-    one, other = (
+    first_defined, second_defined = (
         {source: of for source, of in parts.items() if source not in left_out} for parts in (first, second)
     )
-    found = difference(
-        one, other, replicates=replicates, nothing=_nothing(figure), bounds=_bounds_of_difference(figure)
+    estimate = difference(
+        first_defined,
+        second_defined,
+        replicates=replicates,
+        nothing=_nothing(figure),
+        bounds=_bounds_of_difference(figure),
     )
     reason = _nothing(figure).format(sources=", ".join(left_out))
-    return replace(found, reason=reason, undefined=sum(len(first[source]) for source in left_out))
+    return replace(estimate, reason=reason, undefined=sum(len(first[source]) for source in left_out))
 
 
 def _bounds(figure: str) -> tuple[float, float]:
@@ -450,15 +456,15 @@ _ABOVE: dict[str, Callable[[bool, bool], float]] = {
 def _rows(judged: Sequence[Judged], replicates: int) -> list[Row]:
     """For every kind the row over all sources, then one for each where there are several."""
     kinds: dict[str, list[Judged]] = {}
-    for one in judged:
-        kinds.setdefault(one.instance.kind, []).append(one)
+    for result in judged:
+        kinds.setdefault(result.instance.kind, []).append(result)
     rows = []
     for kind in _ordered(kinds):
-        for name, sources in _named(kinds[kind], lambda one: one.instance.source):
-            of = [one for one in kinds[kind] if one.instance.source in sources]
+        for name, sources in _named(kinds[kind], lambda result: result.instance.source):
+            of = [result for result in kinds[kind] if result.instance.source in sources]
             rows.append(_row(kind, name, of, replicates))
             if name == MACRO and len(sources) > 1:
-                rows.append(_row(kind, MICRO, [_pooled(one) for one in of], replicates))
+                rows.append(_row(kind, MICRO, [_pooled(result) for result in of], replicates))
     return rows
 
 
@@ -475,17 +481,17 @@ def _ordered(kinds: Iterable[str]) -> list[str]:
 
 def _named(of: Sequence[Any], source: Callable[[Any], str]) -> list[tuple[str, set[str]]]:
     """The names of the rows of a kind, each with the sources that it is about."""
-    sources = sorted({source(one) for one in of})
-    return [(MACRO, set(sources)), *((one, {one}) for one in sources if len(sources) > 1)]
+    sources = sorted({source(entry) for entry in of})
+    return [(MACRO, set(sources)), *((entry, {entry}) for entry in sources if len(sources) > 1)]
 
 
 def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row:
     pairs = _by_question(judged)
     by_seed: dict[int, list[Judged]] = {}
-    for one in judged:
-        by_seed.setdefault(one.instance.seed, []).append(one)
+    for result in judged:
+        by_seed.setdefault(result.instance.seed, []).append(result)
     seeds = {seed: _by_question(by_seed[seed]) for seed in sorted(by_seed)}
-    found = {
+    estimates = {
         figure: (ratio_where_defined if figure == "r_acc" else ratio)(
             _parts(pairs, figure), replicates=replicates, nothing=_nothing(figure), bounds=_bounds(figure)
         )
@@ -499,7 +505,7 @@ def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row
         kind=kind,
         source=name,
         questions=sum(map(len, pairs.values())),
-        **found,
+        **estimates,
         seeds={**values["after"]},
         deviation=_deviation(list(values["after"].values())),
         emd_deviation=_deviation(list(values["emd"].values())),
@@ -512,11 +518,11 @@ def _row(kind: str, name: str, judged: Sequence[Judged], replicates: int) -> Row
 
 def _f1(judged: Sequence[Judged], replicates: int) -> Estimate | None:
     scores: dict[str, dict[str, list[float]]] = {}
-    for one in judged:
-        if one.f1 is None:
+    for result in judged:
+        if result.f1 is None:
             return None
-        of_source = scores.setdefault(one.instance.source, {})
-        of_source.setdefault(one.instance.question, []).append(one.f1)
+        of_source = scores.setdefault(result.instance.source, {})
+        of_source.setdefault(result.instance.question, []).append(result.f1)
     parts = {
         source: {question: (_mean(of), 1.0) for question, of in questions.items()}
         for source, questions in scores.items()
@@ -526,9 +532,9 @@ def _f1(judged: Sequence[Judged], replicates: int) -> Estimate | None:
 
 def _by_question(judged: Iterable[Judged]) -> Pairs:
     pairs: Pairs = {}
-    for one in judged:
-        of_source = pairs.setdefault(one.instance.source, {})
-        of_source.setdefault(one.instance.question, []).append((one.before, one.after))
+    for result in judged:
+        of_source = pairs.setdefault(result.instance.source, {})
+        of_source.setdefault(result.instance.question, []).append((result.before, result.after))
     return pairs
 
 
@@ -573,70 +579,72 @@ def _dialogues(judged: Sequence[Judged]) -> tuple[list[Judged], int]:
     """
     turns: dict[tuple[str, str], set[int]] = {}
     of: dict[tuple[str, str, str, int], list[Judged]] = {}
-    for one in judged:
-        instance = one.instance
+    for result in judged:
+        instance = result.instance
         if not instance.sequence:
             continue
         if instance.kind == ORIGINAL:
             turns.setdefault((instance.source, instance.sequence), set()).add(instance.turn)
-        of.setdefault((instance.source, instance.sequence, instance.kind, instance.seed), []).append(one)
-    found, incomplete = [], 0
+        of.setdefault((instance.source, instance.sequence, instance.kind, instance.seed), []).append(result)
+    dialogues, incomplete = [], 0
     for (source, sequence, kind, seed), members in of.items():
         expected = turns.get((source, sequence), set())
-        there = sorted(one.instance.turn for one in members)
-        if len(expected) < 2 or there != list(range(len(expected))) or expected != set(there):
+        present_turns = sorted(result.instance.turn for result in members)
+        if len(expected) < 2 or present_turns != list(range(len(expected))) or expected != set(present_turns):
             incomplete += 1
             continue
         whole = Instance(source, f"{sequence}~{kind}-{seed}", sequence, kind, seed, sequence, ())
-        found.append(Judged(whole, all(one.before for one in members), all(one.after for one in members)))
-    return found, incomplete
+        dialogues.append(
+            Judged(whole, all(result.before for result in members), all(result.after for result in members))
+        )
+    return dialogues, incomplete
 
 
 def _gaps(judged: Sequence[Judged], replicates: int) -> list[Gap]:
     """Table 6 of FREB-TQA. Over several sources, only those count that have questions of both groups."""
-    moved = [one for one in judged if one.instance.kind == MOVED]
-    comparing = _parts(_by_question(one for one in moved if one.instance.group == COMPARISON), "vp")
-    others = _parts(_by_question(one for one in moved if one.instance.group != COMPARISON), "vp")
-    found = []
-    for name, sources in _named(moved, lambda one: one.instance.source) if moved else ():
+    moved = [result for result in judged if result.instance.kind == MOVED]
+    comparing = _parts(_by_question(result for result in moved if result.instance.group == COMPARISON), "vp")
+    others = _parts(_by_question(result for result in moved if result.instance.group != COMPARISON), "vp")
+    gaps = []
+    for name, sources in _named(moved, lambda result: result.instance.source) if moved else ():
         both = sources & comparing.keys() & others.keys() if name == MACRO else sources
         first = {source: comparing[source] for source in both if source in comparing}
         second = {source: others[source] for source in both if source in others}
-        one, other = (ratio(parts, replicates=replicates) for parts in (first, second))
-        found.append(Gap(name, one, other, gap(first, second, replicates=replicates)))
-    return found
+        result, other_result = (ratio(parts, replicates=replicates) for parts in (first, second))
+        gaps.append(Gap(name, result, other_result, gap(first, second, replicates=replicates)))
+    return gaps
 
 
 def _unsupported(judged: Sequence[Judged]) -> list[Unsupported]:
-    found = []
+    unsupported = []
     for kind in WITHOUT_EVIDENCE:
-        sources = sorted({one.instance.source for one in judged if one.instance.kind == kind})
+        sources = sorted({result.instance.source for result in judged if result.instance.kind == kind})
         for source in sources:
             of: dict[str, list[Judged]] = {}
-            for one in judged:
-                if (one.instance.kind, one.instance.source) == (kind, source):
-                    of.setdefault(one.instance.question, []).append(one)
+            for result in judged:
+                if (result.instance.kind, result.instance.source) == (kind, source):
+                    of.setdefault(result.instance.question, []).append(result)
             right = {
-                question: _mean(one.after for one in seeds)
+                question: _mean(result.after for result in seeds)
                 for question, seeds in of.items()
-                if any(one.after for one in seeds)
+                if any(result.after for result in seeds)
             }
             answers: dict[str, float] = {}
             for question, share in right.items():
                 gold = ", ".join(of[question][0].instance.answers)
                 answers[gold] = answers.get(gold, 0.0) + share
-            ordered = sorted(answers.items(), key=lambda one: (-one[1], one[0]))
+            ordered = sorted(answers.items(), key=lambda result: (-result[1], result[0]))
             shares = tuple(right.values())
-            found.append(Unsupported(kind, source, len(of), tuple(right), shares, tuple(ordered)))
-    return found
+            unsupported.append(Unsupported(kind, source, len(of), tuple(right), shares, tuple(ordered)))
+    return unsupported
 
 
 # -- numbers ----------------------------------------------------------------------------------------
 
 
 def _mean(values: Iterable[float]) -> float:
-    found = [float(value) for value in values]
-    return math.fsum(found) / len(found)
+    numbers = [float(value) for value in values]
+    return math.fsum(numbers) / len(numbers)
 
 
 def _macro_mean(pairs: Pairs, of_pair: Callable[[bool, bool], float]) -> float | None:
@@ -646,8 +654,8 @@ def _macro_mean(pairs: Pairs, of_pair: Callable[[bool, bool], float]) -> float |
     return _mean(means) if means else None
 
 
-def _deviation(given: Sequence[float | None]) -> float | None:
-    values = [value for value in given if value is not None]
+def _deviation(per_seed: Sequence[float | None]) -> float | None:
+    values = [value for value in per_seed if value is not None]
     if len(values) < 2:
         return None
     mean = _mean(values)

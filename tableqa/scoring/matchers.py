@@ -29,10 +29,12 @@ def wtq_official(predicted: Sequence[str], gold: Sequence[str]) -> bool:
     Marks, notes and details at the end, outer quotes, the final full stop and case are left out; numbers are equal
     within 1e-6, dates part by part; both sides are sets of the same size.
     """
-    left = {_value(text) for text in predicted}
+    predicted_values = {_value(text) for text in predicted}
     forms = ({_value(text) for text in form} for form in accepted(gold))
     return any(
-        len(left) == len(right) and all(any(_match(g, p) for p in left) for g in right) for right in forms
+        len(predicted_values) == len(gold_values)
+        and all(any(_match(g, p) for p in predicted_values) for g in gold_values)
+        for gold_values in forms
     )
 
 
@@ -117,8 +119,8 @@ def _value(text: str) -> _Value:
     lowered = text.strip().lower()
     if _NUMBER.match(lowered) and isfinite(number := float(lowered)):
         return _Value(normal, number, None)
-    if found := _DATE.match(lowered):
-        year, month, day = (-1 if part.startswith("x") else int(part) for part in found.groups())
+    if date_match := _DATE.match(lowered):
+        year, month, day = (-1 if part.startswith("x") else int(part) for part in date_match.groups())
         if (year, month, day) != (-1, -1, -1) and month <= 12 and day <= 31:
             # A date of which only the year is said is the number of the year.
             is_year = month == day == -1
@@ -126,12 +128,12 @@ def _value(text: str) -> _Value:
     return _Value(normal, None, None)
 
 
-def _match(one: _Value, other: _Value) -> bool:
-    if one[0] == other[0]:
+def _match(first: _Value, second: _Value) -> bool:
+    if first[0] == second[0]:
         return True
-    if one[1] is not None and other[1] is not None:
-        return abs(one[1] - other[1]) < 1e-6
-    return one[2] is not None and one[2] == other[2]
+    if first[1] is not None and second[1] is not None:
+        return abs(first[1] - second[1]) < 1e-6
+    return first[2] is not None and first[2] == second[2]
 
 
 # TAPEX ----------------------------------------------------------------------------------------------------------------

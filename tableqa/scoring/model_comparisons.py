@@ -89,9 +89,16 @@ LONGEST = 50
 
 def in_order(kinds: Iterable[str]) -> list[str]:
     """Kinds of perturbation in the order of the papers' tables, others behind them by name."""
-    known = [*STRUCTURE, *EVIDENCE, *VALUES, *(kind for of_level in LEVELS.values() for kind in of_level)]
-    there = set(kinds)
-    return [kind for kind in known if kind in there] + sorted(there - set(known))
+    listed_kinds = [
+        *STRUCTURE,
+        *EVIDENCE,
+        *VALUES,
+        *(kind for of_level in LEVELS.values() for kind in of_level),
+    ]
+    present_kinds = set(kinds)
+    return [kind for kind in listed_kinds if kind in present_kinds] + sorted(
+        present_kinds - set(listed_kinds)
+    )
 
 
 def sheets(
@@ -100,24 +107,24 @@ def sheets(
     by_rule: Mapping[str, Mapping[str, Evaluation]] | None = None,
 ) -> list[Sheet]:
     """Every table that there is something for, the papers' first. `by_rule`: the same models by several matching rules."""
-    made = [_part(models, *part) for part in _PARTS]
-    made += [_levels(models), _rows("others", gettext("Other perturbations"), models, _others(models))]
-    made += [_sequences(models), _gaps(models), _unsupported(models)]
-    made.append(_by_rule(by_rule or {}))
-    made += [
-        _differences(f"difference-{number}", *pair, found)
-        for number, (pair, found) in enumerate((differences or {}).items(), start=1)
+    all_sheets = [_part(models, *part) for part in _PARTS]
+    all_sheets += [_levels(models), _rows("others", gettext("Other perturbations"), models, _others(models))]
+    all_sheets += [_sequences(models), _gaps(models), _unsupported(models)]
+    all_sheets.append(_by_rule(by_rule or {}))
+    all_sheets += [
+        _differences(f"difference-{number}", *pair, pair_differences)
+        for number, (pair, pair_differences) in enumerate((differences or {}).items(), start=1)
     ]
-    made.append(_rows("all-figures", gettext("All values"), models, None))
-    return [one for one in made if one is not None]
+    all_sheets.append(_rows("all-figures", gettext("All values"), models, None))
+    return [sheet for sheet in all_sheets if sheet is not None]
 
 
 # -- FREB-TQA ---------------------------------------------------------------------------------------
 
 
 def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequence[str]) -> Sheet | None:
-    there = [kind for kind in kinds if any(one.row(kind) for one in models.values())]
-    if not there:
+    present_kinds = [kind for kind in kinds if any(results.row(kind) for results in models.values())]
+    if not present_kinds:
         return None
     columns = [
         Column(gettext("Model"), numeric=False),
@@ -125,20 +132,20 @@ def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequen
         Column("n", ORIGINAL),
         Column("Em", ORIGINAL),
     ]
-    for kind in there:
+    for kind in present_kinds:
         columns += [Column("n", kind)]
         columns += [Column("Em", kind)] if name == "values" else []
         columns += [Column("Emd", kind), Column("VP", kind)]
     lines = []
     for model, evaluation in models.items():
-        for source in _sources(evaluation, [*there, ORIGINAL]):
+        for source in _sources(evaluation, [*present_kinds, ORIGINAL]):
             line = [
                 text(model),
                 text(_source_in_words(source)),
                 _questions(evaluation.row(ORIGINAL, source)),
                 _figure(evaluation.row(ORIGINAL, source), "after"),
             ]
-            for kind in there:
+            for kind in present_kinds:
                 row = evaluation.row(kind, source)
                 if row is None and source == MICRO:
                     row = evaluation.row(kind)  # of one source, which is both averages
@@ -146,7 +153,7 @@ def _part(models: Mapping[str, Evaluation], name: str, title: str, kinds: Sequen
                 line += [_figure(row, "after")] if name == "values" else []
                 line += [_figure(row, "emd"), _figure(row, "vp")]
             lines.append(line)
-    best = [place for place, column in enumerate(columns) if column.title == "Em"]
+    best = [index for index, column in enumerate(columns) if column.title == "Em"]
     note = f"{gettext(_NOTE_OF_VALUES if name == 'values' else _NOTE)} {gettext(_NOTE_OF_BEST)}"
     return Sheet(name, gettext(title), tuple(columns), _best(lines, best), note)
 
@@ -171,8 +178,8 @@ def _figure(row: Row | None, name: str) -> Cell:
 
 
 def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
-    found: list[tuple[str, Gap]] = [(model, one) for model, of in models.items() for one in of.gaps]
-    if not found:
+    gaps: list[tuple[str, Gap]] = [(model, gap) for model, of in models.items() for gap in of.gaps]
+    if not gaps:
         return None
     columns = (
         Column(gettext("Model"), numeric=False),
@@ -186,14 +193,14 @@ def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
     lines = [
         (
             text(model),
-            text(_source_in_words(one.source)),
-            count(one.comparison.n),
-            count(one.other.n),
-            share(one.comparison),
-            share(one.other),
-            share(one.gap),
+            text(_source_in_words(gap.source)),
+            count(gap.comparison.n),
+            count(gap.other.n),
+            share(gap.comparison),
+            share(gap.other),
+            share(gap.gap),
         )
-        for model, one in found
+        for model, gap in gaps
     ]
     note = gettext(
         "Percentages with 95 % CI. VP of moved relevant rows, for questions that compare and for "
@@ -205,10 +212,10 @@ def _gaps(models: Mapping[str, Evaluation]) -> Sheet | None:
 
 
 def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
-    found: list[tuple[str, Unsupported]] = [
-        (model, one) for model, of in models.items() for one in of.unsupported
+    entries: list[tuple[str, Unsupported]] = [
+        (model, entry) for model, of in models.items() for entry in of.unsupported
     ]
-    if not found:
+    if not entries:
         return None
     columns = (
         Column(gettext("Model"), numeric=False),
@@ -221,18 +228,18 @@ def _unsupported(models: Mapping[str, Evaluation]) -> Sheet | None:
         Column(gettext("the most frequent"), numeric=False),
     )
     lines = []
-    for model, one in found:
-        row = models[model].row(one.kind, one.source) or models[model].row(one.kind)
-        often = "; ".join(f"{_short(answer)} ({number:,.2f})" for answer, number in one.answers[:5])
+    for model, entry in entries:
+        row = models[model].row(entry.kind, entry.source) or models[model].row(entry.kind)
+        often = "; ".join(f"{_short(answer)} ({number:,.2f})" for answer, number in entry.answers[:5])
         lines.append(
             (
                 text(model),
-                text(one.kind),
-                text(one.source),
-                count(one.questions),
-                Cell(f"{one.number:,.2f}", one.number),
+                text(entry.kind),
+                text(entry.source),
+                count(entry.questions),
+                Cell(f"{entry.number:,.2f}", entry.number),
                 share(row.after) if row else text(NOTHING),
-                count(len(one.answers)),
+                count(len(entry.answers)),
                 text(often or NOTHING),
             )
         )
@@ -258,13 +265,13 @@ def _short(answer: str) -> str:
 
 
 def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
-    there = [
+    present_kinds = [
         (level, kind)
         for level, kinds in LEVELS.items()
         for kind in kinds
-        if any(one.row(kind) for one in models.values())
+        if any(evaluation.row(kind) for evaluation in models.values())
     ]
-    if not there:
+    if not present_kinds:
         return None
     columns = [
         Column(gettext("Level"), numeric=False),
@@ -276,15 +283,15 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
     lines = []
     for average in _averages(models, ORIGINAL):
         line = [text("dev"), text(gettext("none (originals)")), text(_source_in_words(average))]
-        for one in models.values():
-            row = one.row(ORIGINAL, average)
+        for evaluation in models.values():
+            row = evaluation.row(ORIGINAL, average)
             line += [_questions(row), _figure(row, "after"), text(NOTHING), *_r_acc(row)]
         lines.append(line)
-    for level, kind in there:
+    for level, kind in present_kinds:
         for average in _averages(models, kind):
             line = [text(gettext(level)), text(kind), text(_source_in_words(average))]
-            for one in models.values():
-                row = one.row(kind, average)
+            for evaluation in models.values():
+                row = evaluation.row(kind, average)
                 line += [_questions(row), _figure(row, "before"), _figure(row, "after"), *_r_acc(row)]
             lines.append(line)
     note = gettext(
@@ -298,35 +305,41 @@ def _levels(models: Mapping[str, Evaluation]) -> Sheet | None:
 
 def _averages(models: Mapping[str, Evaluation], kind: str) -> list[str]:
     """The rows over several sources that there are of a kind; of one source, the row over all of them."""
-    return [name for name in (MACRO, MICRO) if any(one.row(kind, name) for one in models.values())]
+    return [
+        name for name in (MACRO, MICRO) if any(evaluation.row(kind, name) for evaluation in models.values())
+    ]
 
 
 def _sequences(models: Mapping[str, Evaluation]) -> Sheet | None:
-    if not any(one.sequences for one in models.values()):
+    if not any(evaluation.sequences for evaluation in models.values()):
         return None
     columns = [Column(gettext("Perturbation"), numeric=False), Column(gettext("Source"), numeric=False)]
     for model in models:
         titles = ("n (ALL)", "ALL", "n (SEQ)", "SEQ", "n (SEQ R-ACC)", "SEQ R-ACC")
         columns += [Column(title, model) for title in titles]
-    there = dict.fromkeys((row.kind, row.source) for one in models.values() for row in one.sequences)
-    order = [ORIGINAL, *in_order({kind for kind, _ in there} - {ORIGINAL})]
-    keys = sorted(there, key=lambda key: order.index(key[0]))
+    present_rows = dict.fromkeys(
+        (row.kind, row.source) for evaluation in models.values() for row in evaluation.sequences
+    )
+    order = [ORIGINAL, *in_order({kind for kind, _ in present_rows} - {ORIGINAL})]
+    keys = sorted(present_rows, key=lambda key: order.index(key[0]))
     lines = []
     for kind, source in keys:
         line = [text(kind), text(_source_in_words(source))]
-        for one in models.values():
-            single, whole = _found(one.turns, kind, source), _found(one.sequences, kind, source)
+        for evaluation in models.values():
+            single, whole = _found(evaluation.turns, kind, source), _found(evaluation.sequences, kind, source)
             for row in (single, whole):
                 line += [_questions(row), _figure(row, "after")]
             line += _r_acc(whole)
         lines.append(tuple(line))
-    left = ", ".join(f"{model}: {one.incomplete}" for model, one in models.items() if one.incomplete)
-    if left:
+    incomplete = ", ".join(
+        f"{model}: {evaluation.incomplete}" for model, evaluation in models.items() if evaluation.incomplete
+    )
+    if incomplete:
         note = gettext(
             "Percentages with 95 % CI. ALL: questions, each asked with its history. SEQ: whole "
             "dialogues, correct if every turn is correct. Incomplete dialogues are excluded ({left}). Zhao et "
             "al. (2023), section 4.1."
-        ).format(left=left)
+        ).format(left=incomplete)
     else:
         note = gettext(
             "Percentages with 95 % CI. ALL: questions, each asked with its history. SEQ: whole "
@@ -348,7 +361,7 @@ def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
     rules = list(by_rule)
     if len(rules) < 2 or not (first := by_rule[rules[0]]):
         return None
-    keys = dict.fromkeys((row.kind, row.source) for one in first.values() for row in one.rows)
+    keys = dict.fromkeys((row.kind, row.source) for results in first.values() for row in results.rows)
     order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
     columns = (
         Column(gettext("Model"), numeric=False),
@@ -382,21 +395,21 @@ def _by_rule(by_rule: Mapping[str, Mapping[str, Evaluation]]) -> Sheet | None:
 def _others(models: Mapping[str, Evaluation]) -> list[str]:
     """Kinds that none of the papers' tables has a place for."""
     of_papers = {ORIGINAL, *STRUCTURE, *EVIDENCE, *VALUES, *(kind for of in LEVELS.values() for kind in of)}
-    return sorted({row.kind for one in models.values() for row in one.rows} - of_papers)
+    return sorted({row.kind for evaluation in models.values() for row in evaluation.rows} - of_papers)
 
 
 def _rows(
     name: str, title: str, models: Mapping[str, Evaluation], kinds: Sequence[str] | None
 ) -> Sheet | None:
     """Every figure with its interval, for some kinds or for all."""
-    keys = dict.fromkeys((row.kind, row.source) for one in models.values() for row in one.rows)
+    keys = dict.fromkeys((row.kind, row.source) for results in models.values() for row in results.rows)
     order = [ORIGINAL, *in_order({kind for kind, _ in keys} - {ORIGINAL})]
-    wanted = sorted(
+    selected_keys = sorted(
         (key for key in keys if kinds is None or key[0] in kinds), key=lambda key: order.index(key[0])
     )
-    if not wanted:
+    if not selected_keys:
         return None
-    scored = any(row.f1 is not None for one in models.values() for row in one.rows)
+    scored = any(row.f1 is not None for results in models.values() for row in results.rows)
     columns = (
         Column(gettext("Perturbation"), numeric=False),
         Column(gettext("Source"), numeric=False),
@@ -406,7 +419,7 @@ def _rows(
         *((Column("F1"),) if scored else ()),
     )
     lines = []
-    for kind, source in wanted:
+    for kind, source in selected_keys:
         for model, evaluation in models.items():
             row = evaluation.row(kind, source)
             if row is None:
@@ -423,18 +436,20 @@ def _rows(
         "sources: mean over sources (macro). all questions: mean over questions (micro). R-ACC over "
         "several sources excludes sources where it is undefined."
     )
-    missing = [f"{model}: {one.missing}" for model, one in models.items() if one.missing]
-    left = [f"{model}: {one.left_out}" for model, one in models.items() if one.left_out]
+    missing = [f"{model}: {results.missing}" for model, results in models.items() if results.missing]
+    left_out = [f"{model}: {results.left_out}" for model, results in models.items() if results.left_out]
     notes = [note]
     if missing:
         notes.append(gettext("Without a prediction, excluded: {models}.").format(models=", ".join(missing)))
-    if left:
-        notes.append(gettext("Too long, excluded: {models}.").format(models=", ".join(left)))
+    if left_out:
+        notes.append(gettext("Too long, excluded: {models}.").format(models=", ".join(left_out)))
     return Sheet(name, title, columns, tuple(lines), " ".join(notes))
 
 
-def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -> Sheet | None:
-    if not found:
+def _differences(
+    name: str, first_model: str, second_model: str, differences: Sequence[Difference]
+) -> Sheet | None:
+    if not differences:
         return None
     columns = (
         Column(gettext("Perturbation"), numeric=False),
@@ -443,15 +458,15 @@ def _differences(name: str, one: str, other: str, found: Sequence[Difference]) -
         *(Column(title) for title in (gettext("accuracy"), "Emd", "VP", N_OF_R_ACC, "R-ACC")),
     )
     lines = []
-    for line in found:
+    for line in differences:
         row = (text(line.kind), text(_source_in_words(line.source)), count(line.questions))
         accuracy, emd, vp, r_acc = (_difference(line.figures[name]) for name in FIGURES)
         lines.append((*row, accuracy, emd, vp, count(line.figures["r_acc"].n), r_acc))
     note = gettext(
         "Percentage points: {other} minus {one}, on the same questions, with 95 % CI (paired "
         "bootstrap over questions). Bold: the interval excludes 0."
-    ).format(other=other, one=one)
-    title = gettext("{other} compared with {one}").format(other=other, one=one)
+    ).format(other=second_model, one=first_model)
+    title = gettext("{other} compared with {one}").format(other=second_model, one=first_model)
     return Sheet(name, title, columns, tuple(lines), note)
 
 
@@ -461,25 +476,25 @@ def _difference(estimate: Estimate) -> Cell:
     return replace(cell, best=told_apart)
 
 
-def _best(lines: Iterable[Sequence[Cell]], places: Sequence[int]) -> tuple[tuple[Cell, ...], ...]:
+def _best(lines: Iterable[Sequence[Cell]], indices: Sequence[int]) -> tuple[tuple[Cell, ...], ...]:
     """The rows with the highest number of these columns marked, among the rows of one source."""
     rows = [list(line) for line in lines]
-    for place in places:
+    for index in indices:
         for source in dict.fromkeys(row[1].text for row in rows):
-            of = [row for row in rows if row[1].text == source and row[place].number is not None]
-            numbers = [row[place].number or 0.0 for row in of]
+            of = [row for row in rows if row[1].text == source and row[index].number is not None]
+            numbers = [row[index].number or 0.0 for row in of]
             if len(numbers) < 2 or len(set(numbers)) < 2:
                 continue
             for row in of:
-                cell = row[place]
+                cell = row[index]
                 if cell.number == max(numbers):
-                    row[place] = replace(cell, best=True)
+                    row[index] = replace(cell, best=True)
     return tuple(map(tuple, rows))
 
 
 def _sources(evaluation: Evaluation, kinds: Iterable[str]) -> list[str]:
-    found = dict.fromkeys(row.source for row in evaluation.rows if row.kind in set(kinds))
-    return sorted(found, key=lambda source: (source not in (MACRO, MICRO), source))
+    sources = dict.fromkeys(row.source for row in evaluation.rows if row.kind in set(kinds))
+    return sorted(sources, key=lambda source: (source not in (MACRO, MICRO), source))
 
 
 def _source_in_words(source: str) -> str:

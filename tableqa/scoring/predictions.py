@@ -70,9 +70,9 @@ class Scaled(tuple[str, ...]):
 
 def scaled(answers: Iterable[str], scale: str) -> Scaled:
     """These answers in that scale."""
-    made = Scaled(answers)
-    made.scale = scale
-    return made
+    scaled_answers = Scaled(answers)
+    scaled_answers.scale = scale
+    return scaled_answers
 
 
 class Asked(Protocol):
@@ -110,47 +110,47 @@ def read_lines(
     lines: IO[bytes], name: str, sources: Mapping[str, str] | Iterable[str] = ()
 ) -> dict[Key | Question, tuple[str, ...]]:
     """The same from an open file, which `name` names in errors."""
-    known = dict(sources) if isinstance(sources, Mapping) else dict.fromkeys(sources, "")
+    known_sources = dict(sources) if isinstance(sources, Mapping) else dict.fromkeys(sources, "")
     if (whole := _tat_qa(lines, name)) is not None:
-        source = _source({"dataset": "tat_qa"} if len(known) > 1 else {}, name, known)
+        source = _source({"dataset": "tat_qa"} if len(known_sources) > 1 else {}, name, known_sources)
         return {(source, id): answers for id, answers in whole.items()}
-    found: dict[Key | Question, tuple[str, ...]] = {}
-    said: dict[tuple[object, ...], tuple[str, ...]] = {}
+    predictions: dict[Key | Question, tuple[str, ...]] = {}
+    question_answers: dict[tuple[object, ...], tuple[str, ...]] = {}
     for number, line in _numbered(lines, name):
         if line.strip():
             where = f"{name}, line {number}"
             record, answers = _record(line, where)
-            source = _source(record, where, known)
+            source = _source(record, where, known_sources)
             key = _key(record, source, where)
             if _names_a_question(record):
                 once = (*key, str(record.get("seed")))
-                if said.setdefault(once, answers) != answers:
+                if question_answers.setdefault(once, answers) != answers:
                     # Published files repeat ids: which of the questions is meant, nothing says.
                     raise EvaluationError(
                         f"{where}: another line gives a different prediction for {record['perturb']} of {record['id']} "
                         f"in {source}. "
                         "Where several questions share an id, name the ids of the instances: {id, answers, source}."
                     )
-            found[key] = answers
-    return found
+            predictions[key] = answers
+    return predictions
 
 
-def answer_to(predictions: Predictions, asked: Asked, named: dict[Question, str]) -> Sequence[str] | None:
+def answer_to(predictions: Predictions, instance: Asked, named: dict[Question, str]) -> Sequence[str] | None:
     """What was predicted for an instance, or None.
 
     A prediction in FREB-TQA's form says of which question, kind and seed it is. Where several instances are of the same
     (three accepted edits of one table), it could be any of them: EvaluationError. `named` remembers which was served.
     """
-    if (given := predictions.get((asked.source, asked.id))) is not None:
-        return given
-    key = (asked.source, asked.question, asked.kind, asked.seed)
-    given = predictions.get(key)
-    if given is not None and named.setdefault(key, asked.id) != asked.id:
+    if (prediction := predictions.get((instance.source, instance.id))) is not None:
+        return prediction
+    key = (instance.source, instance.question, instance.kind, instance.seed)
+    prediction = predictions.get(key)
+    if prediction is not None and named.setdefault(key, instance.id) != instance.id:
         raise EvaluationError(
-            f"{named[key]} and {asked.id} ({asked.source}) are both {asked.kind} of {asked.question}: "
+            f"{named[key]} and {instance.id} ({instance.source}) are both {instance.kind} of {instance.question}: "
             "a prediction that names only the question could be for either. Name the ids of the instances."
         )
-    return given
+    return prediction
 
 
 # -- TAT-QA's form ----------------------------------------------------------------------------------
@@ -166,11 +166,11 @@ def _tat_qa(lines: IO[bytes], name: str) -> dict[str, tuple[str, ...]] | None:
     lines.seek(0)
     if not _is_tat_qa(whole):
         return None
-    found: dict[str, tuple[str, ...]] = {}
+    answers_by_id: dict[str, tuple[str, ...]] = {}
     for id, (value, scale) in whole.items():
-        answers = tuple(str(one) for one in (value if isinstance(value, list) else [value]))
-        found[id] = scaled(answers, scale) if scale else answers
-    return found
+        answers = tuple(str(text) for text in (value if isinstance(value, list) else [value]))
+        answers_by_id[id] = scaled(answers, scale) if scale else answers
+    return answers_by_id
 
 
 def _loaded(data: bytes) -> Any:
@@ -216,12 +216,12 @@ def _record(line: str, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         raise EvaluationError(f"{where}: not JSON ({error})") from None
     if not isinstance(record, dict) or not isinstance(record.get("id"), str):
         raise EvaluationError(f"{where}: an object with an id is expected")
-    given = next((record[name] for name in ANSWERS if name in record), None)
-    if isinstance(given, str):
-        answers: tuple[str, ...] = Generated([given])
-    elif isinstance(given, list) and all(isinstance(answer, str) for answer in given):
+    value = next((record[name] for name in ANSWERS if name in record), None)
+    if isinstance(value, str):
+        answers: tuple[str, ...] = Generated([value])
+    elif isinstance(value, list) and all(isinstance(answer, str) for answer in value):
         # FREB-TQA's program writes what a sequence model said as a list of one text.
-        answers = Generated(given) if "pred_answer" in record and len(given) == 1 else tuple(given)
+        answers = Generated(value) if "pred_answer" in record and len(value) == 1 else tuple(value)
     else:
         raise EvaluationError(f'{where}: "answers" is a list of texts, or one text')
     scale = record.get("scale", "")

@@ -57,19 +57,19 @@ def torr_prompts(
 ) -> Iterator[Record]:
     """The prompts of each example in every configuration (`tableqa.serialisations.torr.prompts`), one at a time."""
     for example in examples:
-        for made in torr.prompts(example, pool, k, seed, instruction, configurations):
+        for prompt in torr.prompts(example, pool, k, seed, instruction, configurations):
             yield {
-                "id": f"{dataset}/{example.id}/{made.configuration.name}",
+                "id": f"{dataset}/{example.id}/{prompt.configuration.name}",
                 "design": "torr",
                 "dataset": dataset,
                 "example": example.id,
-                "configuration": made.configuration.name,
-                "prompt": made.text,
-                **gold_record(made.answers),
-                "demonstrations": list(made.demonstrations),
-                "is_noop": made.is_noop,
-                "reason": made.reason,
-                "left_out": list(made.left_out),
+                "configuration": prompt.configuration.name,
+                "prompt": prompt.text,
+                **gold_record(prompt.answers),
+                "demonstrations": list(prompt.demonstrations),
+                "is_noop": prompt.is_noop,
+                "reason": prompt.reason,
+                "left_out": list(prompt.left_out),
             }
 
 
@@ -118,14 +118,14 @@ def suc_prompts(
     """
     among = variants()
     has_shot = any(design.one_shot for design in among.values())
-    for place, (name, table) in enumerate(tables):
+    for index, (name, table) in enumerate(tables):
         for task in STRUCTURAL_TASKS.values():
             try:
                 task(table, seed)
             except NotApplicable as why:
                 left_out(name, task.name, str(why))
                 continue
-            solved = _solved(task.name, tables, place, seed) if has_shot else None
+            solved = _solved(task.name, tables, index, seed) if has_shot else None
             for variant, design in among.items():
                 if (design.table_size and task.name == "size_detection") or (
                     design.one_shot and solved is None
@@ -147,11 +147,11 @@ def suc_prompts(
                 }
 
 
-def _solved(task: str, tables: Sequence[tuple[str, Table]], place: int, seed: int) -> StructuralItem | None:
+def _solved(task: str, tables: Sequence[tuple[str, Table]], index: int, seed: int) -> StructuralItem | None:
     """The same task about the next table that has one; None if there is none but this."""
-    digest = tables[place][1].digest()
+    digest = tables[index][1].digest()
     for step in range(1, len(tables)):
-        _, table = tables[(place + step) % len(tables)]
+        _, table = tables[(index + step) % len(tables)]
         if table.digest() == digest:
             continue
         try:
@@ -175,14 +175,14 @@ def sap_first(dataset: str, examples: Iterable[Example]) -> Iterator[Record]:
             continue
         done.add(key)
         for kind in REQUESTS:
-            made = first(example.table, kind, text=_text(example))
+            prompt = first(example.table, kind, text=_text(example))
             yield {
                 "id": f"{dataset}/{key}/{kind}",
                 "design": "sap_first",
                 "dataset": dataset,
                 "kind": kind,
-                "prompt": made.text,
-                "messages": made.messages(),
+                "prompt": prompt.text,
+                "messages": prompt.messages(),
             }
 
 
@@ -194,15 +194,15 @@ def sap_second(dataset: str, examples: Iterable[Example], replies: Predictions) 
     for example in examples:
         request = f"Question: {example.question}"
         text = _text(example)
-        made = {PLAIN: build(example.table, request, text=text)}
+        prompts = {PLAIN: build(example.table, request, text=text)}
         for kind in REQUESTS:
-            wanted = f"{dataset}/{_sap_table(example)}/{kind}"
-            if not replies.get(wanted, "").strip():
+            reply_id = f"{dataset}/{_sap_table(example)}/{kind}"
+            if not replies.get(reply_id, "").strip():
                 raise PromptError(
-                    f"There is no reply to {wanted}: send the first requests to the model first."
+                    f"There is no reply to {reply_id}: send the first requests to the model first."
                 )
-            made[kind] = second(example.table, request, kind, replies[wanted], text=text)
-        for variant, prompt in made.items():
+            prompts[kind] = second(example.table, request, kind, replies[reply_id], text=text)
+        for variant, prompt in prompts.items():
             yield {
                 "id": f"{dataset}/{example.id}/question/{variant}",
                 "design": "sap",
@@ -239,13 +239,13 @@ def read_prompts(path: Path) -> Iterator[Record]:
 
 def read_predictions(path: Path) -> dict[str, str]:
     """What a model wrote, by the id of the prompt: {"id", "prediction"} a line; the last for an id counts. PromptError."""
-    found = {}
+    predictions = {}
     for where, record in _lines(path):
-        said = record.get("prediction")
-        if not isinstance(record.get("id"), str) or not isinstance(said, str):
+        prediction = record.get("prediction")
+        if not isinstance(record.get("id"), str) or not isinstance(prediction, str):
             raise PromptError(f'{where}: {{"id", "prediction"}} are expected, both texts')
-        found[record["id"]] = said
-    return found
+        predictions[record["id"]] = prediction
+    return predictions
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Record]]:
@@ -278,20 +278,20 @@ def score_torr(
 
     `score` names for a dataset one of `tableqa.scoring.torr_scores.SCORES`. PromptError where a prediction is missing.
     """
-    found: dict[str, dict[str, dict[str, dict[str, float]]]] = {name: {} for name in predictions}
+    scores: dict[str, dict[str, dict[str, dict[str, float]]]] = {name: {} for name in predictions}
     noops: dict[str, dict[str, set[str]]] = {}
     for prompt in prompts:
         dataset, example, configuration = prompt["dataset"], prompt["example"], prompt["configuration"]
         if prompt["is_noop"]:
             noops.setdefault(dataset, {}).setdefault(example, set()).add(configuration)
-        for name, said in predictions.items():
-            reply, chosen = _said(said, prompt, name), score(dataset)
+        for name, replies in predictions.items():
+            reply, chosen = _said(replies, prompt, name), score(dataset)
             value = max(_score(chosen, reply, tuple(form)) for form in _forms(prompt))
-            found[name].setdefault(dataset, {}).setdefault(example, {})[configuration] = value
+            scores[name].setdefault(dataset, {}).setdefault(example, {})[configuration] = value
     frozen = {
         dataset: {example: frozenset(names) for example, names in of.items()} for dataset, of in noops.items()
     }
-    return dict(found), frozen
+    return dict(scores), frozen
 
 
 def _forms(prompt: Mapping[str, Any]) -> list[Sequence[str]]:
@@ -332,9 +332,9 @@ def score_suc(
         item = f"{prompt['dataset']}/{prompt.get('table', prompt.get('example'))}"
         if prompt["design"] == "sap":
             base = PLAIN
-        for name, said in predictions.items():
+        for name, replies in predictions.items():
             key = name, prompt["task"], prompt["variant"]
-            answer = _said(said, prompt, name)
+            answer = _said(replies, prompt, name)
             if prompt.get("hidden"):
                 hidden[key] = hidden.get(key, 0) + 1
                 right.setdefault(key, {})
@@ -371,8 +371,8 @@ def _said(predictions: Predictions, prompt: Mapping[str, Any], model: str) -> st
 
 def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
     """For each model tasks down and designs across, accuracy in percent; then intervals and changes line by line."""
-    for number, model in enumerate(dict.fromkeys(one.model for one in scores), start=1):
-        of_model = {(one.task, one.variant): one for one in scores if one.model == model}
+    for number, model in enumerate(dict.fromkeys(score.model for score in scores), start=1):
+        of_model = {(score.task, score.variant): score for score in scores if score.model == model}
         columns = tuple(dict.fromkeys(variant for _, variant in of_model))
         tasks = tuple(dict.fromkeys(task for task, _ in of_model))
         rows = tuple(
@@ -394,15 +394,15 @@ def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
         yield listed(f"tasks-{number}", title, ("task", *columns), rows)
         lines = tuple(
             (
-                one.task,
-                one.variant,
-                one.accuracy.percent,
-                one.accuracy.interval,
-                f"{one.accuracy.hits} of {one.accuracy.n}",
-                "" if one.change is None else f"{100 * one.change:+.1f}",
-                str(one.hidden) if one.hidden else "",
+                score.task,
+                score.variant,
+                score.accuracy.percent,
+                score.accuracy.interval,
+                f"{score.accuracy.hits} of {score.accuracy.n}",
+                "" if score.change is None else f"{100 * score.change:+.1f}",
+                str(score.hidden) if score.hidden else "",
             )
-            for one in of_model.values()
+            for score in of_model.values()
         )
         header = (
             "task",
@@ -418,5 +418,5 @@ def suc_sheets(scores: Sequence[TaskScore]) -> Iterator[Sheet]:
 
 
 def _mean(shares: Sequence[Proportion]) -> str:
-    values = [one.value for one in shares if one.value is not None]
+    values = [share.value for share in shares if share.value is not None]
     return f"{100 * sum(values) / len(values):.1f} %" if values else "–"

@@ -65,10 +65,10 @@ def score(
 
 
 def _of_texts(predicted: str, gold: str) -> tuple[bool, float]:
-    said, right = set(predicted.split()), set(gold.split())
-    common = len(said & right)
-    precision = common / len(said) if said else 1.0
-    recall = common / len(right) if right else 1.0
+    predicted_words, gold_words = set(predicted.split()), set(gold.split())
+    common = len(predicted_words & gold_words)
+    precision = common / len(predicted_words) if predicted_words else 1.0
+    recall = common / len(gold_words) if gold_words else 1.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     return predicted == gold, round(f1, 2)
 

@@ -45,7 +45,9 @@ class Scorer:
         """The scores of these answers by their keys; answers without a score are left out."""
         pairs = zip(answers, self.scores(answers), strict=True)
         return ScoreColumn(
-            self.name, self.implementation, {one.key: score for one, score in pairs if score is not None}
+            self.name,
+            self.implementation,
+            {answer.key: score for answer, score in pairs if score is not None},
         )
 
 
@@ -54,8 +56,8 @@ def by_pair(score: Callable[[str, str], float]) -> Callable[[Sequence[RatedAnswe
 
     def scores(answers: Sequence[RatedAnswer]) -> list[float | None]:
         return [
-            score(one.text, one.reference) if one.text.strip() and one.reference.strip() else None
-            for one in answers
+            score(answer.text, answer.reference) if answer.text.strip() and answer.reference.strip() else None
+            for answer in answers
         ]
 
     return scores

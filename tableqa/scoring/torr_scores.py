@@ -52,10 +52,10 @@ class TorrError(ValueError):
 
 def exact(prediction: str, answers: Sequence[str]) -> float:
     """1 where the answer is right by `tableqa.data.answers.compare`, as one text or as several with commas between them."""
-    said = prediction.strip()
-    if compare([said], answers).equal:
+    stripped = prediction.strip()
+    if compare([stripped], answers).equal:
         return 1.0
-    return float(len(answers) > 1 and bool(compare(_pieces(said), answers).equal))
+    return float(len(answers) > 1 and bool(compare(_pieces(stripped), answers).equal))
 
 
 def f1_strings(prediction: str, answers: Sequence[str]) -> float:
@@ -64,22 +64,22 @@ def f1_strings(prediction: str, answers: Sequence[str]) -> float:
     ToRR scores WikiTableQuestions so (unitxt's f1_strings). Its words are spaCy's tokens, ours those of
     `text_metrics.tokens`.
     """
-    said = Counter(text_metrics.tokens(prediction.lower()))
+    predicted = Counter(text_metrics.tokens(prediction.lower()))
     gold = Counter(text_metrics.tokens(" ".join(answers).lower()))
-    both = (said & gold).total()
-    return 2 * both / (said.total() + gold.total()) if both else 0.0
+    both = (predicted & gold).total()
+    return 2 * both / (predicted.total() + gold.total()) if both else 0.0
 
 
 def same_text(prediction: str, answers: Sequence[str]) -> float:
     """1 where the text is one of the answers, but for capitals, blanks and a final stop: accuracy of a class or a number."""
-    said = {_plain(prediction), _plain(prediction.strip().removesuffix("."))}
-    return float(any(_plain(answer) in said for answer in answers))
+    forms = {_plain(prediction), _plain(prediction.strip().removesuffix("."))}
+    return float(any(_plain(answer) in forms for answer in answers))
 
 
 def rouge_l(prediction: str, answers: Sequence[str]) -> float:
     """ROUGE-L's F-measure, the best over the references. Raises `tableqa.scoring.text_metrics.NotInstalled`."""
-    asked = [RatedAnswer("", "", "", text=prediction, reference=answer) for answer in answers]
-    return max((score or 0.0 for score in _rouge_l().scores(asked)), default=0.0)
+    rated_answers = [RatedAnswer("", "", "", text=prediction, reference=answer) for answer in answers]
+    return max((score or 0.0 for score in _rouge_l().scores(rated_answers)), default=0.0)
 
 
 @cache
@@ -141,8 +141,8 @@ def win_rate(scores: ModelScores, replicates: int = REPLICATES) -> dict[str, Est
                     for name, share in zip(line, won, strict=True):
                         shares.setdefault(name.partition("/")[0], []).append(share)
             undefined += not shares
-            for serialisation, found in shares.items():
-                mean = math.fsum(found) / len(found)
+            for serialisation, values in shares.items():
+                mean = math.fsum(values) / len(values)
                 rates.setdefault(serialisation, {}).setdefault(dataset, {})[example] = [mean]
     names = dict.fromkeys(name.partition("/")[0] for of in _lines(scores) for name in of)
     return {
@@ -167,7 +167,7 @@ def _changes(
     scores: ModelScores, noops: NoOps, of_change: Callable[[float], float], replicates: int
 ) -> dict[str, Estimate]:
     names = dict.fromkeys(name.partition("/")[2] for of in _lines(scores) for name in of)
-    found = {}
+    estimates = {}
     for perturbation in names:
         if perturbation == PLAIN:
             continue
@@ -175,20 +175,20 @@ def _changes(
         undefined = 0
         for dataset, examples in scores.items():
             for example, of in examples.items():
-                left = noops.get(dataset, {}).get(example, frozenset())
+                noop_names = noops.get(dataset, {}).get(example, frozenset())
                 here = [
                     of_change(score - of[f"{serialisation}/{PLAIN}"])
                     for name, score in of.items()
                     for serialisation, _, done in [name.partition("/")]
-                    if done == perturbation and name not in left and f"{serialisation}/{PLAIN}" in of
+                    if done == perturbation and name not in noop_names and f"{serialisation}/{PLAIN}" in of
                 ]
                 undefined += not here
                 if here:
                     changes.setdefault(dataset, {})[example] = [math.fsum(here) / len(here)]
         least = min(of_change(-1.0), of_change(0.0))
         mean = performance(changes, replicates=replicates, bounds=(least, 1.0))
-        found[perturbation] = _counted(mean, undefined)
-    return found
+        estimates[perturbation] = _counted(mean, undefined)
+    return estimates
 
 
 def distribution(values: Sequence[float], bins: int = BINS) -> list[int]:
@@ -206,9 +206,11 @@ def distribution(values: Sequence[float], bins: int = BINS) -> list[int]:
 
 def separability(estimates: Mapping[str, Estimate]) -> tuple[int, int]:
     """How many of the pairs of models have intervals that do not overlap, and how many pairs there are."""
-    known = [one for one in estimates.values() if one.low is not None and one.high is not None]
-    pairs = list(itertools.combinations(known, 2))
-    apart = sum(one.low > other.high or other.low > one.high for one, other in pairs)  # type: ignore[operator]
+    bounded = [
+        estimate for estimate in estimates.values() if estimate.low is not None and estimate.high is not None
+    ]
+    pairs = list(itertools.combinations(bounded, 2))
+    apart = sum(estimate.low > other.high or other.low > estimate.high for estimate, other in pairs)  # type: ignore[operator]
     return apart, len(pairs)
 
 
@@ -230,15 +232,15 @@ def dataset_tau(
         weights = rng.multinomial(examples, np.full(examples, 1 / examples), size=replicates) / examples
         values.append(_orders(means.mean(axis=1)[None]))
         drawn.append(_orders(weights @ means.T))
-    found = {}
-    for (i, one), (j, other) in itertools.combinations(enumerate(names), 2):
+    taus = {}
+    for (i, first), (j, second) in itertools.combinations(enumerate(names), 2):
         (tau,) = _tau(values[i], values[j])
         if np.isnan(tau):
             reason = "One of the datasets does not tell the models apart."
-            found[one, other] = Estimate(None, None, None, len(models), reason)
+            taus[first, second] = Estimate(None, None, None, len(models), reason)
             continue
-        found[one, other] = _coefficient(float(tau), _tau(drawn[i], drawn[j]), len(models))
-    return found
+        taus[first, second] = _coefficient(float(tau), _tau(drawn[i], drawn[j]), len(models))
+    return taus
 
 
 def _coefficient(value: float, drawn: Array, n: int) -> Estimate:
@@ -251,10 +253,10 @@ def _ends(values: Array) -> tuple[float | None, float | None]:
     """The middle 95 % of the values that are numbers."""
     import numpy as np
 
-    kept = values[~np.isnan(values)]
-    if not len(kept):
+    defined = values[~np.isnan(values)]
+    if not len(defined):
         return None, None
-    low, high = np.quantile(kept, [0.025, 0.975])
+    low, high = np.quantile(defined, [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -262,19 +264,21 @@ def _orders(means: Array) -> Array:
     """For each draw and pair of models 1, 0 or -1: which of the two is better."""
     import numpy as np
 
-    one, other = np.triu_indices(means.shape[1], k=1)
-    differences = np.round(means[:, one] - means[:, other], 12)  # equal but for the order of a sum is equal
+    first, second = np.triu_indices(means.shape[1], k=1)
+    differences = np.round(
+        means[:, first] - means[:, second], 12
+    )  # equal but for the order of a sum is equal
     return np.sign(differences)
 
 
-def _tau(one: Array, other: Array) -> Array:
+def _tau(first: Array, second: Array) -> Array:
     """Tau-b of each draw; nan where one side ties every pair."""
     import numpy as np
 
-    untied = (one != 0).sum(axis=1) * (other != 0).sum(axis=1)
+    untied = (first != 0).sum(axis=1) * (second != 0).sum(axis=1)
     with np.errstate(invalid="ignore"):
-        found: Array = (one * other).sum(axis=1) / np.sqrt(untied)
-    return found
+        taus: Array = (first * second).sum(axis=1) / np.sqrt(untied)
+    return taus
 
 
 def kendall_w(rankings: Sequence[Sequence[float]] | Array) -> float | None:
@@ -316,7 +320,7 @@ def concordance(
     arrays = _arrays(models)
     most = min(array.shape[1 if over == "examples" else 2] for array in arrays)
     rng = np.random.default_rng(seed)
-    found = {}
+    estimates = {}
     for size in sorted(set(sizes)):
         if not 1 <= size <= most:
             continue
@@ -333,8 +337,8 @@ def concordance(
             lines.append(
                 np.round(np.mean(parts, axis=0), 12)
             )  # what is equal but for the order of a sum, is equal
-        found[size] = _w_estimate(np.array(lines), rng)
-    return found
+        estimates[size] = _w_estimate(np.array(lines), rng)
+    return estimates
 
 
 def _w_estimate(lines: Array, rng: Any) -> Estimate:
@@ -403,7 +407,9 @@ class TorrReport:
             "examples": dict(self.examples),
             "separable": {"pairs": self.separable[1], "apart": self.separable[0]},
             "taus": taus,
-            "w": {over: {size: asdict(one) for size, one in of.items()} for over, of in self.w.items()},
+            "w": {
+                over: {size: asdict(estimate) for size, estimate in of.items()} for over, of in self.w.items()
+            },
             "difficulty": list(self.difficulty),
         }
 
@@ -411,27 +417,27 @@ class TorrReport:
         """The tables, scores times 100 as the paper prints them."""
         counts = ", ".join(f"{number} of {name}" for name, number in self.examples.items())
         title = f"Performance and robustness over {len(self.configurations)} configurations ({counts})"
-        overall = ((one.name, _percent(one.p), _percent(one.r)) for one in self.models)
+        overall = ((entry.name, _percent(entry.p), _percent(entry.r)) for entry in self.models)
         yield listed("performance", title, ("model", "P", "R"), overall)
         names = tuple(self.examples)
         header = ("model", *(f"{name} {which}" for name in names for which in ("P", "R")))
         by_dataset: Iterable[Line] = (
-            (one.name, *(_percent(each) for name in names for each in one.datasets[name]))
-            for one in self.models
+            (entry.name, *(_percent(each) for name in names for each in entry.datasets[name]))
+            for entry in self.models
         )
         yield listed("by-dataset", "By dataset", header, by_dataset)
-        yield self._by("win-rate", "Win rate of each serialisation", lambda one: one.wins)
-        yield self._by("impact", "Mean absolute impact of each perturbation", lambda one: one.impacts)
-        yield self._by("change", "Mean change by each perturbation", lambda one: one.changes)
-        places = _places(len(self.configurations))
+        yield self._by("win-rate", "Win rate of each serialisation", lambda entry: entry.wins)
+        yield self._by("impact", "Mean absolute impact of each perturbation", lambda entry: entry.impacts)
+        yield self._by("change", "Mean change by each perturbation", lambda entry: entry.changes)
+        ranks = _places(len(self.configurations))
         yield listed(
             "rank-curve",
             "Rank curve: the mean of each example's scores from the best to the worst",
-            ("model", *(str(place + 1) for place in places)),
-            ((one.name, *(f"{100 * one.curve[place]:.1f}" for place in places)) for one in self.models),
+            ("model", *(str(rank + 1) for rank in ranks)),
+            ((entry.name, *(f"{100 * entry.curve[rank]:.1f}" for rank in ranks)) for entry in self.models),
         )
         bins = tuple(f"{number / BINS:.1f}-{(number + 1) / BINS:.1f}" for number in range(BINS))
-        spread: list[Line] = [(one.name, *map(count, one.distribution)) for one in self.models]
+        spread: list[Line] = [(entry.name, *map(count, entry.distribution)) for entry in self.models]
         spread.append(("all models", *map(count, self.difficulty)))
         yield listed("distribution", "Examples by their mean score", ("model", *bins), spread)
         apart, pairs = self.separable
@@ -440,10 +446,10 @@ class TorrReport:
         yield listed("separability", "Separability", header, ((count(pairs), count(apart), share),))
         if self.taus:
             title = "Kendall's tau between the rankings of two datasets"
-            taus = ((one, other, figure(tau)) for (one, other), tau in self.taus.items())
+            taus = ((entry, other, figure(tau)) for (entry, other), tau in self.taus.items())
             yield listed("tau", title, ("dataset", "dataset", "tau"), taus, texts=2)
         for over, of in self.w.items():
-            sizes = ((count(size), figure(one)) for size, one in of.items())
+            sizes = ((count(size), figure(entry)) for size, entry in of.items())
             title = f"Kendall's W of {DRAWS} draws, by the number of {over}"
             yield listed(f"w-{over}", title, (over, "W"), sizes)
 
@@ -461,7 +467,7 @@ def torr_report(
     """Every figure of ToRR. Raises TorrError unless all models have all examples in the same configurations."""
     configurations, examples = _checked(models)
     noops = noops or {}
-    found = [_model(name, scores, noops, replicates) for name, scores in models.items()]
+    results = [_model(name, scores, noops, replicates) for name, scores in models.items()]
     every = [
         [math.fsum(models[name][dataset][example].values()) / len(configurations) for name in models]
         for dataset, of in next(iter(models.values())).items()
@@ -469,10 +475,10 @@ def torr_report(
     ]
     smallest = min(examples.values())
     return TorrReport(
-        models=tuple(found),
+        models=tuple(results),
         configurations=configurations,
         examples=examples,
-        separable=separability({one.name: one.p for one in found}),
+        separable=separability({result.name: result.p for result in results}),
         taus=dataset_tau(models, replicates) if len(models) > 1 and len(examples) > 1 else {},
         w={
             "configurations": concordance(models, "configurations", _places(len(configurations), shift=1)),
@@ -558,8 +564,8 @@ def _arrays(models: Mapping[str, ModelScores]) -> list[Array]:
 
 def _places(number: int, shift: int = 0) -> list[int]:
     """A few places from the first to the last: for curves that are printed as a table."""
-    wanted = (0, 1, 2, 4, 9, 14, 19, 24, 29, 49, 99, 199, 499, 999, number - 1)
-    return sorted({place + shift for place in wanted if 0 <= place < number})
+    ranks = (0, 1, 2, 4, 9, 14, 19, 24, 29, 49, 99, 199, 499, 999, number - 1)
+    return sorted({rank + shift for rank in ranks if 0 <= rank < number})
 
 
 def _share(value: float) -> float:

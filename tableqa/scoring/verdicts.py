@@ -73,9 +73,11 @@ def judge(answers: Sequence[str], gold: Sequence[str], text: str = "", scale: st
     form counts by which the model is right, else the one that it is near.
     """
     judgements = [_judge(answers, form, text, scale) for form in accepted(gold)]
-    nearest = min(judgements, key=lambda one: (not one.right, one.near == one.right))
+    nearest = min(judgements, key=lambda judgement: (not judgement.right, judgement.near == judgement.right))
     return replace(
-        nearest, wtq=any(one.wtq for one in judgements), tapex=any(one.tapex for one in judgements)
+        nearest,
+        wtq=any(judgement.wtq for judgement in judgements),
+        tapex=any(judgement.tapex for judgement in judgements),
     )
 
 
@@ -86,18 +88,18 @@ def gold_of(gold: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _judge(answers: Sequence[str], gold: Sequence[str], text: str, scale: str) -> Judgement:
-    said, found = list(answers), compare_scaled(answers, gold, scale)
-    if not found.equal and text.strip():
+    judged_answers, comparison = list(answers), compare_scaled(answers, gold, scale)
+    if not comparison.equal and text.strip():
         whole = compare_scaled([text], gold, scale)
         if whole.equal:
-            said, found = [text], whole
-    near = _is_near(said, gold, found)
-    forms = _forms(said, gold) if near else None
+            judged_answers, comparison = [text], whole
+    near = _is_near(judged_answers, gold, comparison)
+    forms = _forms(judged_answers, gold) if near else None
     return Judgement(
-        right=found.equal,
-        difference=found.difference,
+        right=comparison.equal,
+        difference=comparison.difference,
         near=near,
-        wtq=matchers.wtq_official(said, gold),
+        wtq=matchers.wtq_official(judged_answers, gold),
         tapex=matchers.tapex(answers, gold),
         forms=forms,
     )
@@ -137,30 +139,30 @@ def _confirmed(computed: Judgement | None) -> bool:
     return computed is not None and computed.right
 
 
-def _is_near(said: Sequence[str], gold: Sequence[str], found: Comparison) -> bool:
+def _is_near(predicted: Sequence[str], gold: Sequence[str], comparison: Comparison) -> bool:
     """Whether the difference is one of form on which people may differ.
 
     A unit, a rounding, a part of a list, another name, and what `tableqa.scoring.equivalent_forms` knows: 1.5 km and
     1500 m, 5 % and 0.05, first and 1, April 1991 and 1991-04.
     """
-    if found.difference == "partial" or (found.equal and found.difference in _OF_FORM):
+    if comparison.difference == "partial" or (comparison.equal and comparison.difference in _OF_FORM):
         return True
-    if found.equal:
-        return found.difference == "form" and any(_is_other_name(one, gold) for one in said)
-    return same_in_another_form(said, gold)
+    if comparison.equal:
+        return comparison.difference == "form" and any(_is_other_name(answer, gold) for answer in predicted)
+    return same_in_another_form(predicted, gold)
 
 
-def _is_other_name(one: str, gold: Sequence[str]) -> bool:
+def _is_other_name(answer: str, gold: Sequence[str]) -> bool:
     """Whether it equals a gold answer by name alone: not by its letters, and not as a number or a date."""
-    forms = normal_forms(one)
-    for other in gold:
-        if not compare([one], [other]).equal:
+    forms = normal_forms(answer)
+    for gold_answer in gold:
+        if not compare([answer], [gold_answer]).equal:
             continue
-        theirs = normal_forms(other)
+        theirs = normal_forms(gold_answer)
         shared = set(forms) & set(theirs)
         if _letters(forms[0]) == _letters(theirs[0]) or any(any(map(str.isdigit, form)) for form in shared):
             return False
-        return not (any(map(str.isdigit, one)) and any(map(str.isdigit, other)))
+        return not (any(map(str.isdigit, answer)) and any(map(str.isdigit, gold_answer)))
     return False
 
 
@@ -168,10 +170,12 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-def _forms(said: Sequence[str], gold: Sequence[str]) -> tuple[str, str]:
+def _forms(predicted: Sequence[str], gold: Sequence[str]) -> tuple[str, str]:
     """Both sides in the form that they are compared in; where that is one and the same, in the one before it."""
     for form in (-1, 0):
-        left, right = (" | ".join(normal_forms(answer)[form] for answer in side) for side in (said, gold))
-        if left != right:
+        predicted_form, gold_form = (
+            " | ".join(normal_forms(answer)[form] for answer in side) for side in (predicted, gold)
+        )
+        if predicted_form != gold_form:
             break
-    return left, right
+    return predicted_form, gold_form

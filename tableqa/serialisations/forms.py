@@ -102,13 +102,13 @@ class Serialisation:
 
     def leaves_out(self, table: Table) -> tuple[str, ...]:
         """The parts that this table has and this form has no place for, in words: ("the title", "2 merged cells")."""
-        found = {
+        descriptions = {
             "title": "the title" if table.title else "",
             "caption": "the caption" if table.caption else "",
             "header_rows": _some(len(table.header_rows), "further header row"),
             "spans": _some(len(table.spans), "merged cell"),
         }
-        return tuple(words for part, words in found.items() if words and part not in self.keeps)
+        return tuple(words for part, words in descriptions.items() if words and part not in self.keeps)
 
 
 def _some(number: int, what: str) -> str:
@@ -123,9 +123,9 @@ def as_dict(table: Table) -> dict[str, Any]:
     return (replace(table, spans=tuple(spans)) if len(spans) > 1 else table).to_dict()
 
 
-def at_line(text: str, place: int) -> int:
-    """The number of the line in which the character at `place` stands, counted from 1."""
-    return text.count("\n", 0, place) + 1
+def at_line(text: str, offset: int) -> int:
+    """The number of the line in which the character at `offset` stands, counted from 1."""
+    return text.count("\n", 0, offset) + 1
 
 
 def check_width(name: str, line: int, cells: int, columns: int) -> None:

@@ -14,12 +14,12 @@ def _write_json(table: Table) -> str:
 
 def _read_json(text: str) -> Table:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise SerialisationError("json", None, f"an object has the name {shown(twice)} twice")
-        return found
+        return members
 
     try:
         return Table.from_dict(json.loads(text, object_pairs_hook=once))

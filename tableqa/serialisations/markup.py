@@ -35,16 +35,16 @@ class _Grid:
         lines = (*table.header_rows, table.header, *table.rows)
         return cls(lines, len(table.header_rows) + 1, spans)
 
-    def under(self, place: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """The places that the merged cell at `place` covers, its own left out."""
-        (i, j), (rows, columns) = place, self.spans[place]
-        return ((a, b) for a in range(i, i + rows) for b in range(j, j + columns) if (a, b) != place)
+    def under(self, position: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        """The places that the merged cell at `position` covers, its own left out."""
+        (i, j), (rows, columns) = position, self.spans[position]
+        return ((a, b) for a in range(i, i + rows) for b in range(j, j + columns) if (a, b) != position)
 
-    def is_plain(self, place: tuple[int, int]) -> bool:
+    def is_plain(self, position: tuple[int, int]) -> bool:
         """Whether HTML can say this merged cell: nothing is written under it, and it stays in its part of the table."""
-        i, rows = place[0], self.spans[place][0]
+        i, rows = position[0], self.spans[position][0]
         within = i >= self.header_lines or i + rows <= self.header_lines
-        return within and not any(self.lines[a][b] for a, b in self.under(place))
+        return within and not any(self.lines[a][b] for a, b in self.under(position))
 
 
 def table_of_lines(
@@ -76,7 +76,7 @@ def _html_text(text: str) -> str:
 
 def _write_html(table: Table) -> str:
     grid = _Grid.of(table)
-    covered = {place for start in grid.spans if grid.is_plain(start) for place in grid.under(start)}
+    covered = {position for start in grid.spans if grid.is_plain(start) for position in grid.under(start)}
 
     def line(i: int, tag: str) -> str:
         cells = (
@@ -102,11 +102,11 @@ def _write_html(table: Table) -> str:
     )
 
 
-def _extent(grid: _Grid, place: tuple[int, int]) -> str:
-    if place not in grid.spans:
+def _extent(grid: _Grid, position: tuple[int, int]) -> str:
+    if position not in grid.spans:
         return ""
-    prefix = "" if grid.is_plain(place) else "data-"
-    extents = zip(("rowspan", "colspan"), grid.spans[place], strict=True)
+    prefix = "" if grid.is_plain(position) else "data-"
+    extents = zip(("rowspan", "colspan"), grid.spans[position], strict=True)
     return "".join(f' {prefix}{what}="{number}"' for what, number in extents if number > 1)
 
 
@@ -243,12 +243,12 @@ def _laid_out(
                 what = f"rowspan is {cell.rows}, but only {end - i} rows are left"
                 raise SerialisationError("html", cell.line, what)
             extent = (cell.rows, cell.columns) if cell.is_plain else (1, 1)
-            for place in ((a, b) for a in range(i, i + extent[0]) for b in range(j, j + extent[1])):
-                if place in cells or place[1] >= MAX_COLUMNS:
+            for position in ((a, b) for a in range(i, i + extent[0]) for b in range(j, j + extent[1])):
+                if position in cells or position[1] >= MAX_COLUMNS:
                     raise SerialisationError(
                         "html", cell.line, "the cell overlaps another one, or is too wide"
                     )
-                cells[place] = ""
+                cells[position] = ""
             cells[i, j] = cell.text
             if cell.rows * cell.columns > 1:
                 spans[i, j] = (cell.rows, cell.columns)
@@ -331,8 +331,8 @@ class _XmlReader:
         elif tag == "cell":
             self.lines[-1].append("")
             if attributes:
-                place = len(self.lines) - 1, len(self.lines[-1]) - 1
-                self.spans[place] = (self.number(attributes, "rows"), self.number(attributes, "columns"))
+                position = len(self.lines) - 1, len(self.lines[-1]) - 1
+                self.spans[position] = (self.number(attributes, "rows"), self.number(attributes, "columns"))
         elif tag == "char":
             self.add(chr(self.number(attributes, "code", least=1, most=0xFFFF)))
 

@@ -33,27 +33,27 @@ def _unquoted(name: str, separator: str) -> Callable[[str], Table]:
 
     def read(text: str) -> Table:
         lines: list[tuple[int, list[str]]] = []
-        number, place = 1, 0
+        number, offset = 1, 0
         while True:
-            start, cells, quoted = place, list[str](), False
-            while match := field.match(text, place):  # which may be empty, so there is always one
+            start, cells, quoted = offset, list[str](), False
+            while match := field.match(text, offset):  # which may be empty, so there is always one
                 quoted = match[1] is not None
                 cells.append(match[1].replace('""', '"') if quoted else match[2])
-                place = match.end()
-                if not text.startswith(separator, place):
+                offset = match.end()
+                if not text.startswith(separator, offset):
                     break
-                place += len(separator)
+                offset += len(separator)
             lines.append((number, [] if cells == [""] and not quoted else cells))
-            end = line_end.match(text, place)
+            end = line_end.match(text, offset)
             if end is None:
                 break
             number += text.count("\n", start, end.end())
-            place = end.end()
-        if place < len(text):
-            what = f"{shown(text[place:])} follows a field in quotation marks"
-            if text[place] == '"' and not quoted:
+            offset = end.end()
+        if offset < len(text):
+            what = f"{shown(text[offset:])} follows a field in quotation marks"
+            if text[offset] == '"' and not quoted:
                 what = "a quotation mark is not closed, or is in a field without quotation marks"
-            raise SerialisationError(name, at_line(text, place), what)
+            raise SerialisationError(name, at_line(text, offset), what)
         (_, header), *rows = lines
         if header and rows and not rows[-1][1]:  # the line break after the last row
             rows.pop()
@@ -80,13 +80,13 @@ def _escape(text: str, signs: str) -> str:
     return text
 
 
-def _unescape(name: str, line: int, text: str, known: str) -> str:
-    """What `_escape` made `text` of; SerialisationError for a backslash before anything but `known`, n, r and itself."""
+def _unescape(name: str, line: int, text: str, escapable: str) -> str:
+    """What `_escape` made `text` of; SerialisationError for a backslash before anything but `escapable`, n, r and itself."""
 
     def plain(match: re.Match[str]) -> str:
         if match[1] in ("n", "r"):
             return "\n" if match[1] == "n" else "\r"
-        if match[1] == "" or match[1] not in known + "\\":
+        if match[1] == "" or match[1] not in escapable + "\\":
             raise SerialisationError(name, line, f"{shown(match[0])} is no escape")
         return match[1]
 
@@ -136,13 +136,13 @@ def _read_markdown(text: str) -> Table:
 def _between_pipes(number: int, line: str) -> list[str]:
     if not line.startswith("|"):
         raise SerialisationError("markdown", number, f"{shown(line)} does not begin with a pipe")
-    cells, place = [], 1
-    while place < len(line):
-        match = _PIPE.match(line, place)
+    cells, offset = [], 1
+    while offset < len(line):
+        match = _PIPE.match(line, offset)
         if match is None:
-            raise SerialisationError("markdown", number, f"no pipe follows {shown(line[place:])}")
+            raise SerialisationError("markdown", number, f"no pipe follows {shown(line[offset:])}")
         cells.append(match[1])
-        place = match.end()
+        offset = match.end()
     if not cells:
         raise SerialisationError("markdown", number, "there is one pipe only: a row has one at its end, too")
     return cells
@@ -188,13 +188,13 @@ def _read_lines(name: str, separator: str) -> Callable[[str], Table]:
         if line == _NOTHING:
             return [""]
         if separator == "|":
-            parts, place = [], 0
+            parts, offset = [], 0
             while True:
-                match = cuts.match(line, place)
+                match = cuts.match(line, offset)
                 if match is None:
                     raise SerialisationError(name, number, "a backslash is at the end of the line")
                 parts.append(match[1])
-                place = match.end()
+                offset = match.end()
                 if not match[2]:
                     break
         else:
@@ -245,11 +245,11 @@ def _read_indexed(text: str) -> Table:
         if text != " ".join(("col", *(f"row {number}" for number in range(1, count + 1)))):
             raise SerialisationError(name, 1, f"{shown(text)} does not begin with “col : ”")
         return Table([], [[]] * count)
-    lines, place = list[str](), len("col : ")
-    while (end := text.find(mark := f" row {len(lines) + 1} : ", place)) >= 0:
-        lines.append(text[place:end])
-        place = end + len(mark)
-    lines.append(text[place:])
+    lines, offset = list[str](), len("col : ")
+    while (end := text.find(mark := f" row {len(lines) + 1} : ", offset)) >= 0:
+        lines.append(text[offset:end])
+        offset = end + len(mark)
+    lines.append(text[offset:])
     rows = list[list[str]]()
     for number, line in enumerate(lines):
         if stray := _MARK.search(line):

@@ -96,10 +96,12 @@ def demonstrations(
     if k < 0:
         raise ValueError(f"k is {k}: a number of demonstrations from 0 on")
     others = [
-        one
-        for one in pool
-        if one.id != example.id
-        and not (one.question == example.question and one.table.digest() == example.table.digest())
+        candidate
+        for candidate in pool
+        if candidate.id != example.id
+        and not (
+            candidate.question == example.question and candidate.table.digest() == example.table.digest()
+        )
     ]
     if len(others) < k:
         raise ValueError(f"there are {len(others)} other examples to draw {k} demonstrations from")
@@ -120,35 +122,35 @@ def prompts(
     or nothing that its serialisation shows, is given, too, and says so, so that every example has as many prompts as
     there are configurations.
     """
-    shown = demonstrations(example, pool, k, seed)
+    shots = demonstrations(example, pool, k, seed)
     perturbed = {
         name: PERTURBATIONS[name](example, seed=seed)
-        for name in dict.fromkeys(one.perturbation for one in configurations)
+        for name in dict.fromkeys(configuration.perturbation for configuration in configurations)
         if name is not None
     }
     heads: dict[str, str] = {}
     plain = {
         name: _asked(example, SERIALISATIONS[name], with_answer=False)
-        for name in {one.serialisation for one in configurations}
+        for name in {configuration.serialisation for configuration in configurations}
     }
-    for one in configurations:
-        form = SERIALISATIONS[one.serialisation]
-        if one.serialisation not in heads:
-            parts = [instruction, *(_asked(each, form, with_answer=True) for each in shown)]
-            heads[one.serialisation] = "\n\n".join(part for part in parts if part)
-        done = perturbed[one.perturbation] if one.perturbation else None
+    for configuration in configurations:
+        form = SERIALISATIONS[configuration.serialisation]
+        if configuration.serialisation not in heads:
+            parts = [instruction, *(_asked(each, form, with_answer=True) for each in shots)]
+            heads[configuration.serialisation] = "\n\n".join(part for part in parts if part)
+        done = perturbed[configuration.perturbation] if configuration.perturbation else None
         changed = done.example if done else example
-        asked = _asked(changed, form, with_answer=False)
-        text = "\n\n".join(part for part in (heads[one.serialisation], asked) if part)
+        question_part = _asked(changed, form, with_answer=False)
+        text = "\n\n".join(part for part in (heads[configuration.serialisation], question_part) if part)
         reason = done.reason if done else ""
-        if done is not None and not done.is_noop and asked == plain[one.serialisation]:
+        if done is not None and not done.is_noop and question_part == plain[configuration.serialisation]:
             reason = SAME_TEXT
         yield Prompt(
             example=example.id,
-            configuration=one,
+            configuration=configuration,
             text=text,
             answers=example.answers,
-            demonstrations=tuple(each.id for each in shown),
+            demonstrations=tuple(each.id for each in shots),
             is_noop=bool(reason),
             reason=reason,
             left_out=form.leaves_out(replace(changed.table, title="", caption="")),  # these have lines

@@ -47,7 +47,7 @@ def proportion_over(clusters: Iterable[tuple[int, int]], bootstrap: Bootstrap | 
     if whole.value is None or whole.low is None or whole.high is None or all(n == 1 for _, n in ordered):
         return whole
     bootstrap = bootstrap or Bootstrap()
-    counts = np.array([alike[one] for one in ordered])
+    counts = np.array([alike[cluster] for cluster in ordered])
     number = int(counts.sum())
     rng = np.random.default_rng(bootstrap.seed)
     drawn = rng.multinomial(number, counts / number, size=bootstrap.replicates) @ np.array(ordered)

@@ -35,16 +35,17 @@ def of(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     return _with_ends(median(values), drawn, confidence, len(values))
 
 
-def difference(one: Sequence[float], other: Sequence[float], confidence: float = 0.95) -> Estimate:
-    """The median of `one` minus that of `other`, both drawn anew each time."""
-    if not one or not other:
+def difference(first: Sequence[float], second: Sequence[float], confidence: float = 0.95) -> Estimate:
+    """The median of `first` minus that of `second`, both drawn anew each time."""
+    if not first or not second:
         return Estimate(None)
-    value, n = median(one) - median(other), len(one) + len(other)
-    if min(len(one), len(other)) < 2:
+    value, n = median(first) - median(second), len(first) + len(second)
+    if min(len(first), len(second)) < 2:
         return Estimate(value, n=n)
     rng = random.Random("difference")
     drawn = [
-        median(rng.choices(one, k=len(one))) - median(rng.choices(other, k=len(other))) for _ in range(DRAWS)
+        median(rng.choices(first, k=len(first))) - median(rng.choices(second, k=len(second)))
+        for _ in range(DRAWS)
     ]
     return _with_ends(value, drawn, confidence, n)
 

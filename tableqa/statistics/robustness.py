@@ -93,7 +93,7 @@ def win_rates(scores: Sequence[float]) -> list[float] | None:
     """For each system on one example: how many others it beats, as a share of all wins. None where all are equal."""
     wins = [sum(score > other for other in scores) for score in scores]
     whole = sum(wins)
-    return [one / whole for one in wins] if whole else None
+    return [win_count / whole for win_count in wins] if whole else None
 
 
 def ratio(
@@ -135,8 +135,8 @@ def _bounded(
     for pairs in named.values():
         above, below = (math.fsum(parts) for parts in zip(*pairs, strict=True))
         value, n = above / below, sum(part > 0 for _, part in pairs)
-        found = honest_interval(value, value, value, n, bounds=bounds)
-        ends.append((found.low or 0.0, found.high or 0.0))
+        interval = honest_interval(value, value, value, n, bounds=bounds)
+        ends.append((interval.low or 0.0, interval.high or 0.0))
     low, high = (math.fsum(end) / len(ends) for end in zip(*ends, strict=True))
     return low, high
 
@@ -151,11 +151,11 @@ def ratio_where_defined(
 ) -> Estimate:
     """`ratio` over the sources that do not divide by nothing; the reason names the others. Undefined where all do."""
     defined, left_out = defined_parts(parts)
-    found = ratio(defined or parts, replicates=replicates, seed=seed, nothing=nothing, bounds=bounds)
+    estimate = ratio(defined or parts, replicates=replicates, seed=seed, nothing=nothing, bounds=bounds)
     if not defined or not left_out:
-        return found
+        return estimate
     return replace(
-        found, reason=_in_sources(nothing, left_out), undefined=sum(len(parts[name]) for name in left_out)
+        estimate, reason=_in_sources(nothing, left_out), undefined=sum(len(parts[name]) for name in left_out)
     )
 
 
@@ -167,8 +167,8 @@ def defined_parts(parts: Parts) -> tuple[Parts, list[str]]:
 
 
 def difference(
-    one: Parts,
-    other: Parts,
+    first_parts: Parts,
+    second_parts: Parts,
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
@@ -180,9 +180,9 @@ def difference(
     The bootstrap is paired: a question that is drawn is drawn for both. DifferentExamples where the questions differ.
     bounds: the least and most that the difference can be of one question, for questions that are all alike.
     """
-    for name in one.keys() | other.keys():
-        _same(one.get(name, {}), other.get(name, {}))
-    first, second = _filled(one), _filled(other)
+    for name in first_parts.keys() | second_parts.keys():
+        _same(first_parts.get(name, {}), second_parts.get(name, {}))
+    first, second = _filled(first_parts), _filled(second_parts)
     n = sum(
         pair[1] > 0 or second[name][question][1] > 0
         for name, of in first.items()
@@ -203,8 +203,8 @@ def difference(
 
 
 def gap(
-    one: Parts,
-    other: Parts,
+    first_parts: Parts,
+    second_parts: Parts,
     *,
     replicates: int = REPLICATES,
     seed: int = 0,
@@ -214,15 +214,15 @@ def gap(
 
     So FREB-TQA (Table 6) holds questions that compare against others. Both are drawn on their own.
     """
-    first, second = _filled(one), _filled(other)
+    first, second = _filled(first_parts), _filled(second_parts)
     n = sum(map(len, first.values())) + sum(map(len, second.values()))
     (value, reason), (against, reason_against) = _ratio(first, nothing), _ratio(second, nothing)
     if value is None or against is None:
         return Estimate(None, None, None, n, reason or reason_against)
     drawn = _drawn([list(of.values()) for of in first.values()], replicates, seed)[0]
     drawn_against = _drawn([list(of.values()) for of in second.values()], replicates, seed + 1)[0]
-    kept = min(len(drawn), len(drawn_against))
-    low, high = _interval(drawn[:kept] - drawn_against[:kept])
+    common_length = min(len(drawn), len(drawn_against))
+    low, high = _interval(drawn[:common_length] - drawn_against[:common_length])
     if _is_narrow(low, high):
         ends = [
             _bounded({name: list(of.values()) for name, of in side.items()}, (0.0, 1.0))
@@ -249,34 +249,34 @@ def instance_correlation(
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}; it must be one of {', '.join(get_args(Method))}.")
     _same(human, metric)
-    found: list[float] = []
+    coefficients: list[float] = []
     undefined = 0
     for example in sorted(human):
         systems = sorted(human[example].keys() & metric[example].keys())
-        one = _correlation(
+        coefficient = _correlation(
             [human[example][system] for system in systems],
             [metric[example][system] for system in systems],
             method,
         )
-        if one is None:
+        if coefficient is None:
             undefined += 1
         else:
-            found.append(one)
-    if not found:
+            coefficients.append(coefficient)
+    if not coefficients:
         reason = "No example has two systems that both people and metric tell apart."
         return Estimate(None, None, None, 0, reason, undefined)
-    low, high = _interval(_means([found], replicates, seed))
-    value = math.fsum(found) / len(found)
-    ends = honest_interval(value, low, high, len(found), bounds=(-1.0, 1.0))
-    return Estimate(value, ends.low, ends.high, len(found), undefined=undefined)
+    low, high = _interval(_means([coefficients], replicates, seed))
+    value = math.fsum(coefficients) / len(coefficients)
+    ends = honest_interval(value, low, high, len(coefficients), bounds=(-1.0, 1.0))
+    return Estimate(value, ends.low, ends.high, len(coefficients), undefined=undefined)
 
 
 # -- underneath -------------------------------------------------------------------------------------
 
 
-def _same(one: Mapping[str, object], other: Mapping[str, object]) -> None:
-    if one.keys() != other.keys():
-        only = sorted(one.keys() ^ other.keys())
+def _same(first: Mapping[str, object], second: Mapping[str, object]) -> None:
+    if first.keys() != second.keys():
+        only = sorted(first.keys() ^ second.keys())
         named = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
         raise DifferentExamples(
             f"{len(only)} examples are on one side only: {named}. Compare the same examples."
@@ -287,17 +287,17 @@ def _macro(
     scores: Scores, of_example: Any, replicates: int, seed: int, bounds: tuple[float, float]
 ) -> Estimate:
     datasets = [
-        [of_example([float(one) for one in scores[name][example]]) for example in sorted(scores[name])]
+        [of_example([float(entry) for entry in scores[name][example]]) for example in sorted(scores[name])]
         for name in sorted(scores)
         if scores[name]
     ]
     n = sum(map(len, datasets))
     if not n:
         return Estimate(None, None, None, 0, NO_EXAMPLE)
-    value = math.fsum(math.fsum(one) / len(one) for one in datasets) / len(datasets)
+    value = math.fsum(math.fsum(entry) / len(entry) for entry in datasets) / len(datasets)
     low, high = _interval(_means(datasets, replicates, seed))
     if _is_narrow(low, high):
-        pairs = {str(place): [(one, 1.0) for one in of] for place, of in enumerate(datasets)}
+        pairs = {str(index): [(entry, 1.0) for entry in of] for index, of in enumerate(datasets)}
         low, high = _bounded(pairs, bounds)
     return Estimate(value, low, high, n)
 
@@ -330,7 +330,7 @@ def _ratio(
         return None, NO_EXAMPLE
     if empty := _empty(named):
         return None, _in_sources(nothing, empty)
-    sums = [[math.fsum(one) for one in zip(*of.values(), strict=True)] for of in named.values()]
+    sums = [[math.fsum(parts) for parts in zip(*of.values(), strict=True)] for of in named.values()]
     return math.fsum(above / below for above, below in sums) / len(sums), ""
 
 
@@ -359,8 +359,8 @@ def _drawn(sources: Sequence[Sequence[tuple[float, ...]]], replicates: int, seed
         with np.errstate(divide="ignore", invalid="ignore"):
             total += (drawn[:, 0::2] / drawn[:, 1::2]).T
     total /= len(sources)
-    kept = total[:, np.isfinite(total).all(axis=0)]
-    return list(kept)
+    finite = total[:, np.isfinite(total).all(axis=0)]
+    return list(finite)
 
 
 def _interval(values: Array) -> tuple[float | None, float | None]:
@@ -373,11 +373,11 @@ def _interval(values: Array) -> tuple[float | None, float | None]:
     return float(low), float(high)
 
 
-def _correlation(one: Sequence[float], other: Sequence[float], method: Method) -> float | None:
-    if len(one) < 2 or len(set(one)) < 2 or len(set(other)) < 2:
+def _correlation(human: Sequence[float], metric: Sequence[float], method: Method) -> float | None:
+    if len(human) < 2 or len(set(human)) < 2 or len(set(metric)) < 2:
         return None
     from scipy import stats
 
     compute = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
-    value = float(compute(one, other).statistic)
+    value = float(compute(human, metric).statistic)
     return None if math.isnan(value) else value

@@ -109,10 +109,10 @@ _LIST = re.compile(r"[+-]|\d+[.)]")
 
 
 def _markdown(text: str) -> str:
-    said = report_tables.escape_markdown(text)
-    if (mark := _LIST.match(said)) is None:
-        return said
-    return f"{said[: mark.end() - 1]}\\{said[mark.end() - 1 :]}"
+    escaped = report_tables.escape_markdown(text)
+    if (mark := _LIST.match(escaped)) is None:
+        return escaped
+    return f"{escaped[: mark.end() - 1]}\\{escaped[mark.end() - 1 :]}"
 
 
 # -- LaTeX ------------------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ def _latex_block(block: Block) -> str:
         case Heading(text, level):
             return rf"\{LEVELS[min(level, len(LEVELS)) - 1]}{{{report_tables.escape_latex(text)}}}"
         case Paragraph(text, missing):
-            said = report_tables.escape_latex(text)
-            return rf"\emph{{{said}}}" if missing else said
+            escaped = report_tables.escape_latex(text)
+            return rf"\emph{{{escaped}}}" if missing else escaped
         case Items(texts):
             return _environment("itemize", [rf"\item {report_tables.escape_latex(text)}" for text in texts])
         case Quotation(markdown):
@@ -213,7 +213,7 @@ _OPEN = {
 
 def _tokens(tokens: Sequence[Token]) -> Iterator[str]:
     hrefs: list[str] = []
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         match token.type:
             case "inline":
                 yield from _tokens(token.children or [])
@@ -231,14 +231,16 @@ def _tokens(tokens: Sequence[Token]) -> Iterator[str]:
                 href = hrefs.pop()
                 yield rf" (\texttt{{{report_tables.escape_latex(href)}}})" if href else ""
             case "table_open":
-                columns = sum(1 for one in _until(tokens[place:], "tr_close") if one.type == "th_open")
+                columns = sum(
+                    1 for row_token in _until(tokens[index:], "tr_close") if row_token.type == "th_open"
+                )
                 share = f"{0.9 / max(1, columns):.3f}"
                 kinds = f"p{{{share}{WIDTH}}}" * columns
                 yield f"\n\\noindent\\begin{{tabular}}{{{kinds}}}\n\\hline\n"
             case "table_close":
                 yield "\\hline\n\\end{tabular}\\par\n"
             case "th_open" | "td_open":
-                yield "" if tokens[place - 1].type == "tr_open" else " & "
+                yield "" if tokens[index - 1].type == "tr_open" else " & "
             case "tr_close":
                 yield " \\\\\n"
             case "tr_open" | "th_close" | "td_close":

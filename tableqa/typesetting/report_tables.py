@@ -137,7 +137,7 @@ class Sheet:
             "name": self.name,
             "title": self.title,
             "note": self.note,
-            "columns": [{"title": one.title, "group": one.group} for one in self.columns],
+            "columns": [{"title": column.title, "group": column.group} for column in self.columns],
             "rows": [
                 [
                     {"text": cell.text, "number": cell.number, "detail": cell.detail, "reason": cell.reason}
@@ -160,14 +160,14 @@ def count(value: int) -> Cell:
 
 def share(estimate: Estimate, *, deviation: float | None = None) -> Cell:
     """A figure times 100 with two decimals, as the papers print it; beside it its deviation over seeds and its interval."""
-    found = figure(estimate, factor=100, places=2)
+    cell = figure(estimate, factor=100, places=2)
     if estimate.value is None:
-        return found
+        return cell
     detail = "" if deviation is None else f"± {100 * deviation:.2f}"
-    if found.detail:
-        detail = f"{detail}, {found.detail}" if detail else found.detail
+    if cell.detail:
+        detail = f"{detail}, {cell.detail}" if detail else cell.detail
     spread = None if deviation is None else round(100 * deviation, 6)
-    return replace(found, detail=detail, deviation=spread)
+    return replace(cell, detail=detail, deviation=spread)
 
 
 def figure(estimate: Estimate, *, factor: float = 1.0, places: int = 3) -> Cell:
@@ -208,7 +208,7 @@ def _parts_of(cell: Cell) -> tuple[Cell, Cell, Cell]:
 
 def listed(name: str, title: str, header: Sequence[str], rows: Iterable[Line], texts: int = 1) -> Sheet:
     """A sheet of columns without groups, of which the first `texts` hold texts and the others figures."""
-    columns = tuple(Column(title, numeric=place >= texts) for place, title in enumerate(header))
+    columns = tuple(Column(title, numeric=index >= texts) for index, title in enumerate(header))
     lines = (tuple(text(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
     return Sheet(name, title, columns, tuple(lines))
 
@@ -224,17 +224,17 @@ def as_text(sheet: Sheet) -> str:
         [_plain(f"{cell.text} ({cell.detail})" if cell.detail else cell.text) for cell in row]
         for row in sheet.rows
     ]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(sheet.columns))]
-    made = [
+    widths = [max(len(line[index]) for line in lines) for index in range(len(sheet.columns))]
+    printed_lines = [
         "  ".join(
-            cell.rjust(width) if column.numeric and place else cell.ljust(width)
-            for place, (cell, width, column) in enumerate(zip(line, widths, sheet.columns, strict=True))
+            cell.rjust(width) if column.numeric and index else cell.ljust(width)
+            for index, (cell, width, column) in enumerate(zip(line, widths, sheet.columns, strict=True))
         ).rstrip()
         for line in lines
     ]
     below = remarks(sheet)
     head = filter(None, (sheet.title, _plain(sheet.subject)))
-    return "\n".join([*head, "", *made, *(["", sheet.note] if sheet.note else []), *below]) + "\n"
+    return "\n".join([*head, "", *printed_lines, *(["", sheet.note] if sheet.note else []), *below]) + "\n"
 
 
 def as_markdown(sheet: Sheet) -> str:
@@ -251,9 +251,9 @@ def as_markdown(sheet: Sheet) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    said = _markdown(cell.text)
-    said = f"**{said}**" if cell.best else said
-    return f"{said} ({_markdown(cell.detail)})" if cell.detail else said
+    content = _markdown(cell.text)
+    content = f"**{content}**" if cell.best else content
+    return f"{content} ({_markdown(cell.detail)})" if cell.detail else content
 
 
 def _piped(cells: Iterable[str]) -> str:
@@ -265,8 +265,10 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#!|~<>&$])")
 
 def _markdown(value: str) -> str:
     """Text for a cell or a line below, of which nothing is read as a mark."""
-    said = _plain(value)
-    return _MARKDOWN.sub(lambda found: f"&#{ord(found[0])};" if found[0] in "<>&|" else f"\\{found[0]}", said)
+    plain = _plain(value)
+    return _MARKDOWN.sub(
+        lambda match: f"&#{ord(match[0])};" if match[0] in "<>&|" else f"\\{match[0]}", plain
+    )
 
 
 def as_latex(sheet: Sheet) -> str:
@@ -348,17 +350,17 @@ def _latex_cell(cell: Cell) -> str:
         written
     ):  # set as mathematics, so that a minus is one; a comma would be followed by a space
         written = written.replace(",", "{,}")
-        said = rf"$\mathbf{{{written}}}$" if cell.best else f"${written}$"
+        content = rf"$\mathbf{{{written}}}$" if cell.best else f"${written}$"
     else:
-        said = rf"\textbf{{{_latex(cell.text)}}}" if cell.best else _latex(cell.text)
-    return rf"{said} {{\scriptsize {_latex(cell.detail)}}}" if cell.detail else said
+        content = rf"\textbf{{{_latex(cell.text)}}}" if cell.best else _latex(cell.text)
+    return rf"{content} {{\scriptsize {_latex(cell.detail)}}}" if cell.detail else content
 
 
 def _latex(value: str) -> str:
-    said = _plain(value)
-    if _NUMBER.fullmatch(said):
-        return said
-    return escape(said)
+    plain = _plain(value)
+    if _NUMBER.fullmatch(plain):
+        return plain
+    return escape(plain)
 
 
 def as_html(sheet: Sheet) -> str:
@@ -390,8 +392,8 @@ def html_rows(sheet: Sheet) -> str:
     body = "\n".join(
         "<tr>"
         + "".join(
-            _html_cell(cell, column, first=place == 0)
-            for place, (cell, column) in enumerate(zip(row, sheet.columns, strict=True))
+            _html_cell(cell, column, first=index == 0)
+            for index, (cell, column) in enumerate(zip(row, sheet.columns, strict=True))
         )
         + "</tr>"
         for row in sheet.rows
@@ -401,19 +403,19 @@ def html_rows(sheet: Sheet) -> str:
 
 def html_notes(sheet: Sheet) -> str:
     """What has to be known to read the table, to stand below it; "" where there is nothing."""
-    notes = [f"<p>{_html(said)}</p>" for said in [sheet.note, *remarks(sheet)] if said]
+    notes = [f"<p>{_html(note)}</p>" for note in [sheet.note, *remarks(sheet)] if note]
     return f'\n<div class="soft small">{"".join(notes)}</div>' if notes else ""
 
 
 def _html_cell(cell: Cell, column: Column, *, first: bool) -> str:
-    said = _html(cell.text)
-    said = f'<a href="{_html(cell.address)}">{said}</a>' if cell.address else said
-    said = f"<strong>{said}</strong>" if cell.best else said
+    content = _html(cell.text)
+    content = f'<a href="{_html(cell.address)}">{content}</a>' if cell.address else content
+    content = f"<strong>{content}</strong>" if cell.best else content
     detail = f' <small class="soft">{_html(cell.detail)}</small>' if cell.detail else ""
     reason = f' title="{_html(cell.reason)}"' if cell.reason else ""
     if first:
-        return f'<th scope="row" dir="auto">{said}{detail}</th>'
-    return f"<td{_class('n' if column.numeric else '')}{reason}>{said}{detail}</td>"
+        return f'<th scope="row" dir="auto">{content}{detail}</th>'
+    return f"<td{_class('n' if column.numeric else '')}{reason}>{content}{detail}</td>"
 
 
 def _class(name: str) -> str:
@@ -433,8 +435,8 @@ def as_csv(sheet: Sheet) -> str:
     """
     single = sum(bool(column.counted) for column in sheet.columns) == 1
     columns = [
-        _csv_columns(column, [row[place] for row in sheet.rows], short=single and bool(column.counted))
-        for place, column in enumerate(sheet.columns)
+        _csv_columns(column, [row[index] for row in sheet.rows], short=single and bool(column.counted))
+        for index, column in enumerate(sheet.columns)
     ]
     if sheet.subject:
         columns.append([("Subject", [guarded(_plain(sheet.subject)) for _ in sheet.rows])])
@@ -450,7 +452,7 @@ def _csv_columns(column: Column, cells: Sequence[Cell], *, short: bool) -> list[
     """The columns of CSV that one column becomes, each a head and its cells."""
     title = _full_title(column)
     head = "value" if short else title
-    found = [(head, [_csv_value(cell, column) for cell in cells])]
+    csv_columns = [(head, [_csv_value(cell, column) for cell in cells])]
     further: tuple[tuple[str, list[float | None]], ...] = (
         ("low", [cell.low for cell in cells]),
         ("high", [cell.high for cell in cells]),
@@ -458,15 +460,17 @@ def _csv_columns(column: Column, cells: Sequence[Cell], *, short: bool) -> list[
         ("sd", [cell.deviation for cell in cells]),
     )
     for name, values in further:
-        wanted = column.counted and name != "sd"
-        if wanted or any(value is not None for value in values):
-            found.append((name if short else f"{title}, {name}", [_csv_number(value) for value in values]))
+        is_required = column.counted and name != "sd"
+        if is_required or any(value is not None for value in values):
+            csv_columns.append(
+                (name if short else f"{title}, {name}", [_csv_number(value) for value in values])
+            )
     numbered = any(cell.number is not None for cell in cells)
-    if any(cell.detail for cell in cells) and not column.counted and len(found) == 1:
-        found.append((f"{title}, detail", [guarded(_plain(cell.detail)) for cell in cells]))
+    if any(cell.detail for cell in cells) and not column.counted and len(csv_columns) == 1:
+        csv_columns.append((f"{title}, detail", [guarded(_plain(cell.detail)) for cell in cells]))
     if column.unit and numbered:
-        found.append(("unit" if short else f"{title}, unit", [column.unit for _ in cells]))
-    return found
+        csv_columns.append(("unit" if short else f"{title}, unit", [column.unit for _ in cells]))
+    return csv_columns
 
 
 def _csv_value(cell: Cell, column: Column) -> str:
@@ -491,8 +495,8 @@ _FORMULA_INSIDE = re.compile(r"([;\t\r\n][ \"]*)(?=[=+\-@＝＋－＠])")
 def guarded(value: str) -> str:
     """A text that no spreadsheet takes for a formula, whatever it parts lines at: an apostrophe in front where it would.
     Numbers and percentages stay as they are."""
-    said = _FORMULA_INSIDE.sub(r"\1'", value)
-    return f"'{said}" if said.startswith(_FORMULA) and not _NUMBER.fullmatch(said) else said
+    escaped = _FORMULA_INSIDE.sub(r"\1'", value)
+    return f"'{escaped}" if escaped.startswith(_FORMULA) and not _NUMBER.fullmatch(escaped) else escaped
 
 
 # -- what they share --------------------------------------------------------------------------------
@@ -529,5 +533,5 @@ def escape_markdown(value: str) -> str:
 
 def escape_latex(value: str, *, strip: bool = True) -> str:
     """Text for LaTeX, of which nothing is read as a command. Without `strip`, blanks at its ends stay."""
-    said = _UNSEEN.sub(" ", value)
-    return _latex(said) if strip else escape(said)
+    cleaned = _UNSEEN.sub(" ", value)
+    return _latex(cleaned) if strip else escape(cleaned)

@@ -42,8 +42,8 @@ def freb_example(example: Example, cells: Iterable[Cell] | None = None) -> dict[
     name = str(example.meta.get("context", ""))
     record = freb_record(example.id, example.question, example.answers, example.table, name)
     marked = example.meta.get("relevant_cells", ()) if cells is None else cells
-    places = [_position(example.table, row, column) for row, column in marked]
-    inside = [place for place in places if place is None or place[0] >= 0]
+    positions = [_position(example.table, row, column) for row, column in marked]
+    inside = [position for position in positions if position is None or position[0] >= 0]
     return {**record, "rel_cell": inside} if inside and None not in inside else record
 
 
@@ -78,6 +78,6 @@ def published_record(example: Example) -> dict[str, Any]:
             record["table"]["name"] = meta.pop("context")
     meta.pop("relevant_cells", None)
     if "nested" in meta:
-        taken = {name: f"meta.{name}" if f"meta.{name}" in meta else name for name in meta.pop("nested")}
-        record["meta"] = {name: meta.pop(kept) for name, kept in taken.items()}
+        meta_names = {name: f"meta.{name}" if f"meta.{name}" in meta else name for name in meta.pop("nested")}
+        record["meta"] = {name: meta.pop(meta_name) for name, meta_name in meta_names.items()}
     return record | meta

@@ -105,8 +105,12 @@ def licences(manifest: Mapping[str, Any]) -> list[str]:
     """The SPDX identifiers of the sources' licences, each once; a choice (OR) or another text as it is."""
     old = manifest.get("rules", 1) < RULES_OF_EXPRESSIONS
     stated = {source["licence"] for source in manifest["sources"]}
-    found = {part for one in stated for part in (one.split(" AND ") if old or " OR " not in one else [one])}
-    return sorted(found) or [_PLACEHOLDER]
+    identifiers = {
+        part
+        for expression in stated
+        for part in (expression.split(" AND ") if old or " OR " not in expression else [expression])
+    }
+    return sorted(identifiers) or [_PLACEHOLDER]
 
 
 def _address(licence: str, manifest: Mapping[str, Any]) -> str:
@@ -140,13 +144,13 @@ def card(manifest: Mapping[str, Any], files: Collection[str]) -> str:
     splits = configs(files)
     features = list(FEATURES)
     named = licences(manifest)
-    known = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
+    license_tags = [name.lower() for name in named if name != _PLACEHOLDER] or ["unknown"]
     is_unstated = _PLACEHOLDER in named and manifest.get("rules", 1) >= RULES_OF_TAGS
     if is_unstated or any(_address(name, manifest) == name for name in named):
-        known = ["other"]
+        license_tags = ["other"]
     header: dict[str, Any] = {
         "pretty_name": manifest["project"],
-        "license": known,
+        "license": license_tags,
         "task_categories": ["table-question-answering"],
         "configs": [
             {
@@ -235,12 +239,12 @@ def statement(manifest: Mapping[str, Any]) -> str:
     in_full = form >= 2
     names = {batch["id"]: f" in {_plain(batch['name'])}" for batch in manifest["batches"]} if in_full else {}
     figures = [
-        f"* {one['statistic']} of {one['measure']}{names.get(one['batch'], '')}: {_figure(one, form)}, "
-        f"{one['units']} items, {one['raters']} raters"
-        for one in manifest["agreement"]
+        f"* {entry['statistic']} of {entry['measure']}{names.get(entry['batch'], '')}: {_figure(entry, form)}, "
+        f"{entry['units']} items, {entry['raters']} raters"
+        for entry in manifest["agreement"]
     ]
     elsewhere = (conditions_of or {}).get("elsewhere", 0)
-    guidelines = [f"* {one['type']}, version {one['number']}" for one in manifest["guidelines"]]
+    guidelines = [f"* {entry['type']}, version {entry['number']}" for entry in manifest["guidelines"]]
     lines = [
         f"# Data statement of {_plain(manifest['project'])}",
         "",
@@ -315,61 +319,81 @@ def _selection(batches: Sequence[Mapping[str, Any]]) -> list[str]:
 def _appendix(guidelines: Sequence[Mapping[str, Any]]) -> list[str]:
     """The guidelines word for word, each in a fence that nothing in it can end."""
     lines = ["## Appendix: guidelines", ""]
-    for one in guidelines:
-        text = one["text"].rstrip("\n")
+    for guideline in guidelines:
+        text = guideline["text"].rstrip("\n")
         longest = max((len(run) for run in re.findall("`+", text)), default=0)
         fence = "`" * max(3, longest + 1)
-        lines += [f"### {one['type']}, version {one['number']}", "", f"{fence}markdown", text, fence, ""]
+        lines += [
+            f"### {guideline['type']}, version {guideline['number']}",
+            "",
+            f"{fence}markdown",
+            text,
+            fence,
+            "",
+        ]
     return lines
 
 
-def _conditions(said: Mapping[str, Any]) -> list[str]:
+def _conditions(statement_data: Mapping[str, Any]) -> list[str]:
     """`conditions` as lines of Markdown. What people wrote is quoted, so that none of it is read as a heading."""
     lines = []
-    for title, paragraphs in conditions(said):
+    for title, paragraphs in conditions(statement_data):
         lines += [f"### {title}", ""]
         for paragraph in paragraphs:
             lines += [*(f"> {_plain(line)}".rstrip() for line in paragraph.splitlines()), ""]
     return lines
 
 
-def conditions(said: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+def conditions(statement_data: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     """Under what conditions people worked, as titles with paragraphs: section D of the ACL's responsible NLP checklist.
 
-    `said` is the `statement` of a manifest: what people said for it, and what was counted; hours and rejected work are
-    left out where they were not.
+    `statement_data` is the `statement` of a manifest: what people said for it, and what was counted; hours and rejected
+    work are left out where they were not.
     """
-    told = said["said"]
-    training = [told["training"]] if told["training"] else []
-    if said["practised"]:
-        training.append(f"{_times(said['practised'], 'practice set')} gone through with feedback.")
+    project_texts = statement_data["said"]
+    training = [project_texts["training"]] if project_texts["training"] else []
+    if statement_data["practised"]:
+        training.append(f"{_times(statement_data['practised'], 'practice set')} gone through with feedback.")
     training += [
-        f"Qualification {one['name']}: {one['asked_percent']} % asked; {one['passed']} of {one['tried']} people passed."
-        for one in said["qualification"]
+        f"Qualification {entry['name']}: {entry['asked_percent']} % asked; "
+        f"{entry['passed']} of {entry['tried']} people passed."
+        for entry in statement_data["qualification"]
     ]
-    people = [told["population"]] if told["population"] else []
-    for name, values in sorted(said["characteristics"].items(), key=lambda one: _asked_of_oneself(one[0])):
+    people = [project_texts["population"]] if project_texts["population"] else []
+    for name, values in sorted(
+        statement_data["characteristics"].items(), key=lambda entry: _asked_of_oneself(entry[0])
+    ):
         # A manifest read back has its keys sorted: the order is made here, by what is asked and by name, the rest last.
-        told_by = sorted(values.items(), key=lambda one: (not one[0], one[0]))
-        parts = [f"{value or 'said by too few to tell'} {n}" for value, n in told_by]
+        ordered_values = sorted(values.items(), key=lambda entry: (not entry[0], entry[0]))
+        parts = [f"{value or 'said by too few to tell'} {n}" for value, n in ordered_values]
         people.append(f"{name.capitalize()}, as people said themselves: {'; '.join(parts)}.")
     agreed = [
-        f"Text {one['number']}, to which {_times(one['agreed'], 'person', 'people')} agreed:\n{one['text']}"
-        for one in said["consent"]
-        if one["text"]
+        f"Text {entry['number']}, to which {_times(entry['agreed'], 'person', 'people')} agreed:\n{entry['text']}"
+        for entry in statement_data["consent"]
+        if entry["text"]
     ]
-    pay = [*(f"Paid: {rate}." for rate in said["pay"]), *([told["payment"]] if told["payment"] else [])]
+    pay = [
+        *(f"Paid: {rate}." for rate in statement_data["pay"]),
+        *([project_texts["payment"]] if project_texts["payment"] else []),
+    ]
     unsaid = ["Not said."]
     return [
-        ("Recruitment (D2)", [told["recruitment"]] if told["recruitment"] else unsaid),
+        ("Recruitment (D2)", [project_texts["recruitment"]] if project_texts["recruitment"] else unsaid),
         ("Pay (D2)", pay or unsaid),
-        *([("Hours", [_spent(said["hours"])])] if "hours" in said else []),
+        *([("Hours", [_spent(statement_data["hours"])])] if "hours" in statement_data else []),
         ("Training (D1)", training or unsaid),
-        ("Risks and disclaimers (D1)", [told["risks"]] if told["risks"] else unsaid),
-        ("Consent (D3)", [*([told["consent"]] if told["consent"] else []), *agreed] or unsaid),
-        ("Ethics review (D4)", [told["ethics"]] if told["ethics"] else unsaid),
+        ("Risks and disclaimers (D1)", [project_texts["risks"]] if project_texts["risks"] else unsaid),
+        (
+            "Consent (D3)",
+            [*([project_texts["consent"]] if project_texts["consent"] else []), *agreed] or unsaid,
+        ),
+        ("Ethics review (D4)", [project_texts["ethics"]] if project_texts["ethics"] else unsaid),
         ("Annotators (D5)", people or unsaid),
-        *([("Rejected work", [_turned_down(said["rejected"])])] if "rejected" in said else []),
+        *(
+            [("Rejected work", [_turned_down(statement_data["rejected"])])]
+            if "rejected" in statement_data
+            else []
+        ),
     ]
 
 
@@ -423,8 +447,8 @@ def _turned_down(rejected: Mapping[str, int]) -> str:
     )
 
 
-def _times(n: int, one: str, many: str = "") -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"
+def _times(n: int, singular: str, plural: str = "") -> str:
+    return f"{n} {singular if n == 1 else plural or singular + 's'}"
 
 
 def _responses(counts: Mapping[str, int]) -> str:
@@ -437,13 +461,13 @@ def _responses(counts: Mapping[str, int]) -> str:
 def _contradicted(manifest: Mapping[str, Any]) -> list[str]:
     """How many examples people contradicted, in a paragraph; nothing where there is none."""
     listed = manifest.get("contradicted", [])
-    out = sum(one["left_out"] for one in listed)
+    out = sum(entry["left_out"] for entry in listed)
     if not listed:
         return []
-    said = "1 example" if len(listed) == 1 else f"{len(listed)} examples"
+    count_text = "1 example" if len(listed) == 1 else f"{len(listed)} examples"
     stay = len(listed) - out
     return [
-        f"People contradicted the answer of {said}; `contradicted` in `manifest.json` names each, and why.",
+        f"People contradicted the answer of {count_text}; `contradicted` in `manifest.json` names each, and why.",
         f"{out} left out of the records; {stay} that the sources gave {'stays' if stay == 1 else 'stay'} as given.",
         "",
     ]
@@ -453,21 +477,25 @@ def _sources(manifest: Mapping[str, Any]) -> list[str]:
     lines = []
     for source in manifest["sources"]:
         licence = "licence not stated" if source["licence"] == _PLACEHOLDER else source["licence"]
-        said = " ".join(part for part in (_plain(source["citation"]), source["url"]) if part)
-        lines.append(f"* **{_plain(source['name'])}** ({source['reader']}), {licence}. {said}".rstrip())
+        credit_text = " ".join(part for part in (_plain(source["citation"]), source["url"]) if part)
+        lines.append(
+            f"* **{_plain(source['name'])}** ({source['reader']}), {licence}. {credit_text}".rstrip()
+        )
     return lines
 
 
-def _figure(one: Mapping[str, Any], form: int) -> str:
+def _figure(figure: Mapping[str, Any], form: int) -> str:
     """A figure of agreement with its interval, which may have a width of zero in forms before the third."""
-    if one["value"] is None:
+    if figure["value"] is None:
         return "undefined"
-    interval = interval_of(one, one["statistic"]) if form >= 3 else Interval(one["low"], one["high"])
+    interval = (
+        interval_of(figure, figure["statistic"]) if form >= 3 else Interval(figure["low"], figure["high"])
+    )
     if interval.low is None or interval.high is None:
-        return f"{one['value']:.3f}" + (
+        return f"{figure['value']:.3f}" + (
             f" (no interval: {interval.reason.rstrip('.')})" if interval.reason else ""
         )
-    return f"{one['value']:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+    return f"{figure['value']:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def _plain(text: str) -> str:
@@ -558,13 +586,15 @@ def parquet_differs(folder: Path) -> int | None:
 
     number = 0
     with parquet.ParquetFile(folder / PARQUET) as file:
-        held = (record for batch in file.iter_batches(batch_size=ROWS) for record in batch.to_pylist())
+        parquet_records = (
+            record for batch in file.iter_batches(batch_size=ROWS) for record in batch.to_pylist()
+        )
         for rows in _chunks(folder / HUB):
             for row in rows:
                 number += 1
-                if next(held, None) != row:
+                if next(parquet_records, None) != row:
                     return number
-        return number + 1 if next(held, None) is not None else None
+        return number + 1 if next(parquet_records, None) is not None else None
 
 
 def _chunks(path: Path) -> Iterator[list[dict[str, Any]]]:

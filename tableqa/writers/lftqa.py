@@ -33,9 +33,9 @@ def output_record(
 
 
 def scores(
-    example_id: str, system: str, given: Mapping[str, Any], kind: str
+    example_id: str, system: str, score_by_name: Mapping[str, Any], kind: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """(path below the dataset, {"example_id", "model", "score"}) for each score by its name; `kind` is human or metric."""
-    for name, score in given.items():
+    for name, score in score_by_name.items():
         file = f"human_{name}_scores" if kind == "human" else quote(name, safe=" ()+,@")[:100]
         yield f"{kind}_scores/{file}", {"example_id": example_id, "model": system, "score": score}

@@ -55,8 +55,8 @@ def robut_pair(
 
     The name of a file has places for the {reader} and the {split} of the source.
     """
-    for one, kind in ((original, "original"), (perturbed, perturbation)):
-        yield f"{{reader}}_{{split}}_{kind}", robut_record(original, one, kind)
+    for version, kind in ((original, "original"), (perturbed, perturbation)):
+        yield f"{{reader}}_{{split}}_{kind}", robut_record(original, version, kind)
 
 
 def published_record(example: Example) -> dict[str, Any]:
@@ -71,7 +71,9 @@ def published_record(example: Example) -> dict[str, Any]:
     record |= {"question": example.question, "answers": answers}
     if not meta.pop("table_beside", False):
         record["table"] = published_table(example)
-    return record | {name: held for name, held in meta.items() if name not in ("table_about", "context")}
+    return record | {
+        name: field_value for name, field_value in meta.items() if name not in ("table_about", "context")
+    }
 
 
 def published_table(example: Example) -> dict[str, Any]:

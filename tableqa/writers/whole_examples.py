@@ -139,8 +139,12 @@ def _from(line: Line) -> dict[str, Any]:
 
 def example_of(record: Mapping[str, Any]) -> Example:
     """The example of a record of `hub_record`, whole."""
-    given: dict[str, Any] = {name: record[name] for name in ("id", "question", "answers")}
-    table = {name: held for name, held in record["table"].items() if held or name in ("header", "rows")}
+    core_fields: dict[str, Any] = {name: record[name] for name in ("id", "question", "answers")}
+    table = {
+        name: field_value
+        for name, field_value in record["table"].items()
+        if field_value or name in ("header", "rows")
+    }
     context = {name: text for name, text in record["context"].items() if text}
     more = {
         "context": context or None,
@@ -148,4 +152,4 @@ def example_of(record: Mapping[str, Any]) -> Example:
         "program": json.loads(record["program"]) if record["program"] else None,
         "meta": json.loads(record["meta"]),
     }
-    return Example.from_dict({**given, "table": table, **more})
+    return Example.from_dict({**core_fields, "table": table, **more})

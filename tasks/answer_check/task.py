@@ -87,12 +87,12 @@ class AnswerCheck(Answering, Preparing):
 
     def parse(self, data: object, item: Item) -> Response:
         sent = Reading(data, self.fields)
-        unanswerable, said = sent.flag("unanswerable"), sent.answers("answers")
+        unanswerable, answers = sent.flag("unanswerable"), sent.answers("answers")
         sent.finish()
-        if not said and not unanswerable:
+        if not answers and not unanswerable:
             message = gettext("Write the answer, or choose Unanswerable.")
             raise Invalid([Problem("answers", "no_answer", message)])
-        return Response((), True) if unanswerable else Response(said)
+        return Response((), True) if unanswerable else Response(answers)
 
     def alike(self, response: Response, item: Item) -> Hashable:
         return _said(response)
@@ -102,14 +102,14 @@ class AnswerCheck(Answering, Preparing):
         kind = _kind(name)
         return ("other" if kind in REAL else "slip" if kind in SLIPS else "equal"), name
 
-    def merged(self, responses: Sequence[Response], item: Item, found: object) -> Response:
+    def merged(self, responses: Sequence[Response], item: Item, consensus: object) -> Response:
         """Of answers that say the same the one nearest to the given one as it is written, whoever came first."""
         return min(
             responses,
-            key=lambda one: (
-                named(one, item),
-                one.answers not in accepted(item.example.answers),
-                one.answers,
+            key=lambda response: (
+                named(response, item),
+                response.answers not in accepted(item.example.answers),
+                response.answers,
             ),
         )
 
@@ -118,9 +118,17 @@ class AnswerCheck(Answering, Preparing):
         if all(response.unanswerable for response in responses):
             return Accepted((), "unanswerable")
         first = responses[0].answers
-        if any(one.unanswerable or not compare(one.answers, first).equal for one in responses):
+        if any(
+            candidate.unanswerable or not compare(candidate.answers, first).equal for candidate in responses
+        ):
             return Adjudicate("The responses differ. Choose one of them.")
-        names = sorted({name for one in responses if (name := named(one, item)) and not _equal(one, item)})
+        names = sorted(
+            {
+                name
+                for candidate in responses
+                if (name := named(candidate, item)) and not _equal(candidate, item)
+            }
+        )
         outcome = Outcome(self.merged(responses, item, None), tuple(range(len(responses))))
         return Accepted((outcome,), joined(map(word, names), ", "))
 
@@ -130,7 +138,7 @@ class AnswerCheck(Answering, Preparing):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         """The answer and how it stands to the given one. Only who decides reads this: an annotator never does."""
-        said = (
+        answer_text = (
             "Unanswerable."
             if response.unanswerable
             else gettext("Answer: {answers}").format(answers=" | ".join(response.answers))
@@ -138,7 +146,7 @@ class AnswerCheck(Answering, Preparing):
         name = named(response, item)
         words = f"{gettext(DIFFERENCES[_kind(name)])} ({name})" if name else gettext("the same")
         return [
-            said,
+            answer_text,
             gettext("Compared with the given answer, {value}: {words}.").format(
                 value=in_words(item.example.answers) or "none", words=words
             ),
@@ -151,19 +159,19 @@ class AnswerCheck(Answering, Preparing):
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """Right is what `compare` calls equal to the expected answer; a difference is named, so that one learns from it."""
         if response.unanswerable != expected.unanswerable:
-            wanted = (
+            expected_text = (
                 gettext("The question is unanswerable.")
                 if expected.unanswerable
                 else " | ".join(expected.answers)
             )
-            return False, [gettext("Expected: {wanted}").format(wanted=wanted)]
-        found = compare(response.answers, expected.answers)
-        if found.equal and found.difference is None:
+            return False, [gettext("Expected: {wanted}").format(wanted=expected_text)]
+        comparison = compare(response.answers, expected.answers)
+        if comparison.equal and comparison.difference is None:
             return True, []
-        return found.equal, [
+        return comparison.equal, [
             gettext("Expected: {answers}").format(answers=" | ".join(expected.answers)),
             gettext("Your answer is {differences}.").format(
-                differences=gettext(DIFFERENCES[found.difference or ""])
+                differences=gettext(DIFFERENCES[comparison.difference or ""])
             ),
         ]
 
@@ -184,7 +192,7 @@ class AnswerCheck(Answering, Preparing):
         for (annotator, source, contract), right in sorted(accuracy.items()):
             share = proportion(sum(right), len(right))
             people.append((annotator, source, contract, share.n, share.hits, share))
-        found = tuple(
+        difference_rows = tuple(
             (name, contract, count, proportion(count, totals[contract]), _consequence(name))
             for (contract, name), count in sorted(
                 differences.items(), key=lambda entry: (entry[0][1], entry[0][0])
@@ -203,7 +211,7 @@ class AnswerCheck(Answering, Preparing):
             Report(
                 gettext("Differences from the given answer"),
                 ("Difference", "Contract", "Answers", gettext("Share of all"), "Then"),
-                found,
+                difference_rows,
                 gettext("Format, unit, rounding and order: the answers count as equal."),
             ),
         ]
@@ -244,8 +252,8 @@ def named(response: Response, item: Item) -> str:
     """How an answer differs from the given one: a name of `DIFFERENCES`, for another scale with its factor; "" if not."""
     if response.unanswerable:
         return "unanswerable" if item.example.answers else ""
-    found = compare(response.answers, item.example.answers)
-    return f"scale x{found.factor}" if found.difference == "scale" else found.difference or ""
+    comparison = compare(response.answers, item.example.answers)
+    return f"scale x{comparison.factor}" if comparison.difference == "scale" else comparison.difference or ""
 
 
 def _kind(name: str) -> str:

@@ -100,28 +100,32 @@ class AnswerRating(RatingTask, Preparing):
         return Prepared(inputs)
 
     def showing(self, item: Item) -> Sequence[str]:
-        shown = item.settings.get("show_reference", False)
-        return [name for name in self.shows if name != "reference" or shown]
+        show_reference = item.settings.get("show_reference", False)
+        return [name for name in self.shows if name != "reference" or show_reference]
 
     def export(
         self, format: str, item: Item, response: Response, perturbed: Perturbed | None
     ) -> Iterator[Exported]:
         """LFTQA-Eval's answers and scores, a file for each dimension and metric; Askew's own record has all in one."""
         example, inputs = item.example, item.inputs
-        asked, system = str(example.meta.get("example_id", example.id)), str(inputs.get("system", ""))
+        example_id, system = str(example.meta.get("example_id", example.id)), str(inputs.get("system", ""))
         if format == "lftqa":
             reference = str(inputs.get("reference", ""))
-            rated = output_record(asked, system, str(inputs.get("rated_answer", "")), example, reference)
+            rated = output_record(example_id, system, str(inputs.get("rated_answer", "")), example, reference)
             yield Exported(f"{SCORES}/model_outputs", rated)
-            said = dict(self.scores(response))
+            human_scores = dict(self.scores(response))
             metrics = example.meta.get("metrics", {})
             for part, record in (
-                *scores(asked, system, said, "human"),
-                *scores(asked, system, metrics, "metric"),
+                *scores(example_id, system, human_scores, "human"),
+                *scores(example_id, system, metrics, "metric"),
             ):
                 yield Exported(f"{SCORES}/{part}", record)
         elif format == "askew":
-            rated = {"example_id": asked, "model": system, "rated_answer": inputs.get("rated_answer", "")}
+            rated = {
+                "example_id": example_id,
+                "model": system,
+                "rated_answer": inputs.get("rated_answer", ""),
+            }
             yield Exported(
                 self.key,
                 {**askew_record(example), **rated, **dict(self.scores(response))},

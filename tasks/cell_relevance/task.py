@@ -91,10 +91,10 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     excludes: ClassVar[Mapping[str, str]] = {"unanswerable": "unanswerable"}
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
-        found = evidence(
+        evidence_cells = evidence(
             example, around.decided.get("relevant_cells", ()), around.model_answers.get("cells", ())
         )
-        return None if found is None else Prepared({"evidence": found.to_dict()})
+        return None if evidence_cells is None else Prepared({"evidence": evidence_cells.to_dict()})
 
     def tried(self, data: object, item: Item) -> Example | None:
         """The example without the texts of its marked cells, whatever the label says. (FREB-TQA 3.4)"""
@@ -148,12 +148,12 @@ class CellRelevance(LabelTask, Preparing, ModelInTheLoop):
     def weights(self, field: Question, item: Item) -> Sequence[int]:
         """Looks whether an answer stands outside the marked cells; where it stands nowhere, cells mostly hold."""
         table, answers = item.example.table, item.example.answers
-        wanted = {form for answer in answers for form in normal_forms(answer)}
+        answer_forms = {form for answer in answers for form in normal_forms(answer)}
         holding = {
             (row, column)
             for row, cells in zip(table.row_ids, table.rows, strict=True)
             for column, text in zip(table.column_ids, cells, strict=True)
-            if text.strip() and not wanted.isdisjoint(normal_forms(text))
+            if text.strip() and not answer_forms.isdisjoint(normal_forms(text))
         }
         return (80, 15, 5) if holding <= set(_marked(item)) else (20, 75, 5)
 

@@ -127,20 +127,23 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
 
     def payload(self, item: Item) -> dict[str, Any]:
         """Why a table is related is said in the reader's language."""
-        shown = super().payload(item)
-        if "suggestions" in shown:
-            tables = [{**one, "why": translation.shown(one["why"])} for one in shown["suggestions"]["tables"]]
-            shown["suggestions"] = {**shown["suggestions"], "tables": tables}
-        return shown
+        payload = super().payload(item)
+        if "suggestions" in payload:
+            tables = [
+                {**table, "why": translation.shown(table["why"])}
+                for table in payload["suggestions"]["tables"]
+            ]
+            payload["suggestions"] = {**payload["suggestions"], "tables": tables}
+        return payload
 
     def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
         """Each column on offer, the fullest of the best related table first."""
         rows = max(1, len(item.example.table.rows))
-        for place, ((digest, source), offer) in enumerate(offered(item).items()):
+        for index, ((digest, source), offer) in enumerate(offered(item).items()):
             filled = sum(bool(cell.strip()) for cell in offer["cells"])
             why = joined([FROM.format(title=offer["title"]), FILLED.format(filled=filled, rows=rows)], "; ")
             yield Proposed(
-                _added(digest, source, offer), self.perturbation, "corpus", why, filled / rows - place / 100
+                _added(digest, source, offer), self.perturbation, "corpus", why, filled / rows - index / 100
             )
 
     def wanted(self, item: Item) -> Sequence[Wanted]:
@@ -164,7 +167,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
             ]
         return "\n".join(lines)
 
-    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
         if len(response.provenance) != 1 or response.own:
             return None
         ((_, digest, source, _),) = response.provenance
@@ -173,7 +176,7 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
             return None
         return {"table": tables.index(digest) + 1, "column": offer["header"]}
 
-    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
         only(reply, {"table", "column"})
         tables, number = list(_titles(item)), reply["table"]
         if type(number) is not int or not 1 <= number <= len(tables):
@@ -198,10 +201,10 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
         Entries of columns that went again go, too. An item of before version 2 offers nothing to hold a column against:
         every cell is somebody's own text then.
         """
-        said = entries(
+        source_entries = entries(
             sent["provenance"], "provenance", 4, {1: lambda sha: DIGEST.fullmatch(sha) is not None}
         )
-        origins = {entry[0]: entry for entry in said}
+        origins = {entry[0]: entry for entry in source_entries}
         new = [operation for operation in sent["operations"] if isinstance(operation, InsertColumn)]
         if missing := [operation.column for operation in new if operation.column not in origins]:
             names = ", ".join(f"“{edited.header[edited.column_index(column)]}”" for column in missing)
@@ -220,14 +223,17 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
                     "The source of “{header}” is not offered for this item. Add an offered column."
                 ).format(header=operation.header)
                 raise Invalid([Problem("provenance", "not_offered", message)])
-            there = offer["cells"] if offer else [""] * len(operation.cells)
+            source_cells = offer["cells"] if offer else [""] * len(operation.cells)
             own += [
                 (row, operation.column)
-                for row, cell, other in zip(item.example.table.row_ids, operation.cells, there, strict=True)
+                for row, cell, other in zip(
+                    item.example.table.row_ids, operation.cells, source_cells, strict=True
+                )
                 if cell != other
             ]
             if offer and not any(
-                cell == other and cell.strip() for cell, other in zip(operation.cells, there, strict=True)
+                cell == other and cell.strip()
+                for cell, other in zip(operation.cells, source_cells, strict=True)
             ):
                 message = gettext(
                     "No cell of “{header}” matches its source column. Remove it and add an offered column."
@@ -243,28 +249,28 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
     def warnings(self, response: Response, item: Item) -> Sequence[Problem]:
         """New columns in which an answer stands: the question may have a second one now."""
         answers = {plain(answer) for answer in item.example.answers}
-        found = [
+        headers = [
             f"“{operation.header}”"
             for operation in response.operations
             if isinstance(operation, InsertColumn) and answers.intersection(map(plain, operation.cells))
         ]
-        if not found:
+        if not headers:
             return ()
         message = gettext(
             "An answer is also in {found}. Check that the question still has one answer only."
-        ).format(found=", ".join(found))
+        ).format(found=", ".join(headers))
         return (Problem("operations", "answer_again", message, "warning"),)
 
     def form_data(self, post: Mapping[str, str], draft: Mapping[str, Any]) -> dict[str, Any]:
         data = super().form_data(post, draft)
         if post.get("action") == "add" and (candidate := _candidate(post)) is not None:
-            kept = data["provenance"] if isinstance(data["provenance"], list) else []
+            provenance = data["provenance"] if isinstance(data["provenance"], list) else []
             operations = data["operations"] if isinstance(data["operations"], list) else []
             origin = [
                 _free(operations, candidate["first"]),
                 *(str(candidate[key]) for key in ("digest", "column", "title")),
             ]
-            data["provenance"] = [*kept, origin]
+            data["provenance"] = [*provenance, origin]
         return data
 
     def form_edits(self) -> Mapping[str, FormEdit]:
@@ -272,12 +278,12 @@ class ColumnAdding(ColumnKind, Preparing, Proposing):
 
     def describe(self, response: Response, item: Item) -> list[str]:
         lines = super().describe(response, item)
-        place = item.example.table.row_index
+        row_index = item.example.table.row_index
         for number, (column, digest, _, title) in enumerate(response.provenance):
             lines[number] += gettext(". From the table {value} ({digest})").format(
                 value=title or gettext("without a title"), digest=digest[:12]
             )
-            if rows := [place(row) + 1 for row, other in response.own if other == column]:
+            if rows := [row_index(row) + 1 for row, other in response.own if other == column]:
                 lines[number] += gettext("; of {rows_named} the annotator's own text").format(
                     rows_named=rows_named(rows)
                 )
@@ -322,9 +328,9 @@ def related(example: Example, context: Context) -> list[dict[str, Any]]:
     table = example.table
     if not isinstance(context.corpus, Index) or context.table is None:
         return []
-    found: list[dict[str, Any]] = []
-    for one in context.corpus.related(table, k=LOOKED_AT):
-        other = context.table(one.digest)
+    related_tables: list[dict[str, Any]] = []
+    for hit in context.corpus.related(table, k=LOOKED_AT):
+        other = context.table(hit.digest)
         alignment = align(table, other) if other is not None else None
         if other is None or alignment is None:
             continue
@@ -334,28 +340,28 @@ def related(example: Example, context: Context) -> list[dict[str, Any]]:
         if not columns:
             continue
         aligned = [
-            [table.cell(row, alignment.column), other.cell(there, alignment.other_column)]
-            for row, there in alignment.pairs[:ALIGNED]
+            [table.cell(row, alignment.column), other.cell(other_row, alignment.other_column)]
+            for row, other_row in alignment.pairs[:ALIGNED]
         ]
-        found.append(
+        related_tables.append(
             {
-                "digest": one.digest,
+                "digest": hit.digest,
                 "title": title_of(other, alignment.other_column),
-                "score": round(one.score, 4),
-                "why": one.why,
+                "score": round(hit.score, 4),
+                "why": hit.why,
                 "rows": len(alignment.pairs),
                 "of": len(table.rows),
                 "by": [name(table, alignment.column), name(other, alignment.other_column)],
                 "aligned": aligned,
                 "columns": [
-                    _candidate_of(example, one.digest, title_of(other, alignment.other_column), column)
+                    _candidate_of(example, hit.digest, title_of(other, alignment.other_column), column)
                     for column in columns
                 ],
             }
         )
-        if len(found) == TABLES:
+        if len(related_tables) == TABLES:
             break
-    return found
+    return related_tables
 
 
 def offered(item: Item) -> dict[tuple[str, str], dict[str, Any]]:
@@ -388,14 +394,18 @@ def _titles(item: Item) -> dict[str, str]:
 def _candidate_of(example: Example, digest: str, title: str, candidate: Candidate) -> dict[str, Any]:
     """A candidate as the page shows it. A form without scripts sends `sent` back, which therefore is a text."""
     after = drawn_place(example, digest, candidate.column)
-    place = {"column": candidate.column, "header": candidate.header, "after": after}
+    insertion = {"column": candidate.column, "header": candidate.header, "after": after}
     more = {
         "cells": candidate.cells,
         "digest": digest,
         "title": title,
         "first": first_free(example.table),
     }
-    return {**place, "filled": candidate.filled, "sent": json.dumps({**place, **more}, ensure_ascii=False)}
+    return {
+        **insertion,
+        "filled": candidate.filled,
+        "sent": json.dumps({**insertion, **more}, ensure_ascii=False),
+    }
 
 
 def drawn_place(example: Example, digest: str, column: str) -> str | None:
@@ -425,8 +435,8 @@ def title_of(table: Table, key: str) -> str:
 
 def name(table: Table, column: str) -> str:
     """What a column is called: its header, or its place."""
-    place = table.column_index(column)
-    return table.header[place].strip() or gettext("column {value}").format(value=place + 1)
+    index = table.column_index(column)
+    return table.header[index].strip() or gettext("column {value}").format(value=index + 1)
 
 
 # -- the form without scripts -----------------------------------------------------------------------
@@ -451,16 +461,20 @@ def _candidate(post: Mapping[str, str]) -> dict[str, Any] | None:
         candidate = read_json(post.get("candidate", ""))
     except ValueError:
         return None
-    wanted = {"digest", "column", "title", "after", "header", "cells", "first"}
-    if not isinstance(candidate, dict) or set(candidate) != wanted or type(candidate["first"]) is not int:
+    expected_keys = {"digest", "column", "title", "after", "header", "cells", "first"}
+    if (
+        not isinstance(candidate, dict)
+        or set(candidate) != expected_keys
+        or type(candidate["first"]) is not int
+    ):
         return None
     return candidate
 
 
 def _free(operations: Sequence[Any], first: int) -> str:
     """The next id for a new column, from n`first` on; the draft's operations may be anything."""
-    taken = {operation.get("column") for operation in operations if isinstance(operation, dict)}
-    return next(id for id in (f"n{number}" for number in range(first, first + 100_000)) if id not in taken)
+    used_ids = {operation.get("column") for operation in operations if isinstance(operation, dict)}
+    return next(id for id in (f"n{number}" for number in range(first, first + 100_000)) if id not in used_ids)
 
 
 task = ColumnAdding()

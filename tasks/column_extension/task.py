@@ -99,8 +99,8 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         names = context.header_names if isinstance(context.header_names, HeaderNames) else None
         columns = {
             column: [
-                _shown(one.to_dict(), table.column(column))
-                for one in proposals(table.column(column), header, names)
+                _shown(proposal.to_dict(), table.column(column))
+                for proposal in proposals(table.column(column), header, names)
             ]
             for column, header in zip(table.column_ids, table.header, strict=True)
         }
@@ -112,11 +112,13 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         names = context.header_names if isinstance(context.header_names, HeaderNames) else None
         for column, header in zip(table.column_ids, table.header, strict=True):
             cells = table.column(column)
-            for place, one in enumerate(proposals(cells, header, names)[:MOST_WAYS]):
-                made = _operation(table, column, one.names, _columns(split(cells, one.way), cells))
-                data = {"does_not_apply": False, "operations": [made.to_dict()], "reason": ""}
-                why = f"{one.words}: {one.splits} of {one.of} cells split"
-                score = one.splits / max(1, one.of) / (place + 1)
+            for index, proposal in enumerate(proposals(cells, header, names)[:MOST_WAYS]):
+                operation = _operation(
+                    table, column, proposal.names, _columns(split(cells, proposal.way), cells)
+                )
+                data = {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
+                why = f"{proposal.words}: {proposal.splits} of {proposal.of} cells split"
+                score = proposal.splits / max(1, proposal.of) / (index + 1)
                 yield Proposed(data, self.perturbation, "splitting", why, score)
 
     def wanted(self, item: Item) -> Sequence[Wanted]:
@@ -135,37 +137,37 @@ class ColumnExtension(Taking, Suggesting, Proposing):
     def put(self, item: Item) -> str:
         return shown_table(item.example.table, MOST_ROWS)
 
-    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
-        made = [one for one in response.operations if isinstance(one, SplitColumn)]
-        if len(made) != 1 or len(item.example.table.rows) > MOST_ROWS or response.reason:
+    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+        splits = [operation for operation in response.operations if isinstance(operation, SplitColumn)]
+        if len(splits) != 1 or len(item.example.table.rows) > MOST_ROWS or response.reason:
             return None
-        (one,) = made
+        (operation,) = splits
         return {
-            "column": named_column(item.example.table, one.column),
-            "names": [part.header for part in one.into],
-            "cells": [list(cells) for cells in zip(*(part.cells for part in one.into), strict=True)],
+            "column": named_column(item.example.table, operation.column),
+            "names": [part.header for part in operation.into],
+            "cells": [list(cells) for cells in zip(*(part.cells for part in operation.into), strict=True)],
         }
 
-    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
         only(reply, {"column", "names", "cells"})
         table = item.example.table
         column = column_of(reply["column"], table, "column")
         if not isinstance(reply["names"], list) or len(reply["names"]) < 2:
             raise refused("names", "A column is split into two or more.")
-        names = [words(name, f"names.{place}") for place, name in enumerate(reply["names"])]
+        names = [words(name, f"names.{index}") for index, name in enumerate(reply["names"])]
         rows = reply["cells"]
         if not isinstance(rows, list) or len(rows) != len(table.rows):
             raise refused("cells", f"There is one list of cells for each of the {len(table.rows)} rows.")
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if (
                 not isinstance(row, list)
                 or len(row) != len(names)
                 or not all(isinstance(cell, str) for cell in row)
             ):
-                raise refused(f"cells.{place}", f"A row has {len(names)} texts.")
-        columns = [[row[place] for row in rows] for place in range(len(names))]
-        made = _operation(table, column, names, columns)
-        return {"does_not_apply": False, "operations": [made.to_dict()], "reason": ""}
+                raise refused(f"cells.{index}", f"A row has {len(names)} texts.")
+        columns = [[row[index] for row in rows] for index in range(len(names))]
+        operation = _operation(table, column, names, columns)
+        return {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
 
     def work_out(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Cut {"cells": [text], "way": how, "number": of parts or null}: `Splitting` as JSON, with names for the parts.
@@ -207,8 +209,8 @@ class ColumnExtension(Taking, Suggesting, Proposing):
                 yield Problem("operations", "one_part", message)
         for column, parts in _parts(table, operations).items():
             empty = [
-                place
-                for place, (cell, *cells) in enumerate(_rows(table, column, parts), start=1)
+                row_number
+                for row_number, (cell, *cells) in enumerate(_rows(table, column, parts), start=1)
                 if cell.strip() and not any(text.strip() for text in cells)
             ]
             if empty:
@@ -242,8 +244,8 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         empty = [
             f"“{part.header}”"
             for column, parts in splits.items()
-            for place, part in enumerate(parts, start=1)
-            if part.header == f"{header_stem(table.header[table.column_index(column)])} {place}"
+            for part_number, part in enumerate(parts, start=1)
+            if part.header == f"{header_stem(table.header[table.column_index(column)])} {part_number}"
         ]
         if empty:
             message = gettext("{empty}: give the column a meaningful name, not a number.").format(
@@ -255,15 +257,15 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         rule = item.settings.get("foreign_parts", "require")
         if rule == "ignore":
             return
-        found = [
-            (place, part, cell)
-            for place, (cell, *parts) in enumerate(rows, start=1)
+        foreign_parts = [
+            (row_number, part, cell)
+            for row_number, (cell, *parts) in enumerate(rows, start=1)
             for part in parts
             if foreign(part, cell)
         ]
-        if found:
-            place, part, cell = found[0]
-            more = len({at for at, *_ in found}) - 1
+        if foreign_parts:
+            row_number, part, cell = foreign_parts[0]
+            more = len({at for at, *_ in foreign_parts}) - 1
             also = (
                 ngettext(" The same in {more} more row.", " The same in {more} more rows.", more).format(
                     more=more
@@ -274,17 +276,17 @@ class ColumnExtension(Taking, Suggesting, Proposing):
             message = gettext(
                 "Row {place}: “{short}” is not in “{short_2}”.{also} Use text of the old cell, or "
                 "give a reason."
-            ).format(place=place, short=_short(part), short_2=_short(cell), also=also)
+            ).format(place=row_number, short=_short(part), short_2=_short(cell), also=also)
             yield Problem("operations", "part_foreign", message, "error" if rule == "require" else "warning")
 
     def _left_out(self, item: Item, column: str, rows: Iterable[tuple[str, ...]]) -> Iterator[Problem]:
         table, rule = item.example.table, self.answer_rule(item)
         read = self.read_by_program(item)
         answers = [plain(answer) for answer in item.example.answers if plain(answer)]
-        held = set().union(*answer_cells(table, tuple(item.example.answers)).values(), read)
+        source_cells = set().union(*answer_cells(table, tuple(item.example.answers)).values(), read)
         gone: list[tuple[int, str]] = []
         others: list[int] = []
-        for place, (row, (cell, *parts)) in enumerate(zip(table.row_ids, rows, strict=True), start=1):
+        for row_number, (row, (cell, *parts)) in enumerate(zip(table.row_ids, rows, strict=True), start=1):
             missing = lost(cell, parts)
             if not missing:
                 continue
@@ -292,16 +294,16 @@ class ColumnExtension(Taking, Suggesting, Proposing):
                 answer in plain(cell) and not lost(answer, (cell,)) and lost(answer, parts)
                 for answer in answers
             )
-            if (row, column) in held or within:
-                gone.append((place, ", ".join(missing)))
+            if (row, column) in source_cells or within:
+                gone.append((row_number, ", ".join(missing)))
             else:
-                others.append(place)
+                others.append(row_number)
         if gone and rule != "ignore":
-            place, words = gone[0]
+            row_number, words = gone[0]
             message = gettext(
                 "The answer comes from row {place}, but “{short}” is in none of the new columns. Add "
                 "it, or explain how to find the answer."
-            ).format(place=place, short=_short(words))
+            ).format(place=row_number, short=_short(words))
             yield Problem("operations", "answer_gone", message, "error" if rule == "require" else "warning")
         if others:
             message = gettext(
@@ -323,12 +325,12 @@ class ColumnExtension(Taking, Suggesting, Proposing):
         """Takes the first proposal there is and leaves what does not split whole; a careless person finds none."""
         table = item.example.table
         for column, header in zip(table.column_ids, table.header, strict=True):
-            found = proposals(table.column(column), header) if rng.random() <= accuracy else []
-            if found:
-                splitting = split(table.column(column), found[0].way)
+            candidates = proposals(table.column(column), header) if rng.random() <= accuracy else []
+            if candidates:
+                splitting = split(table.column(column), candidates[0].way)
                 try:
                     operation = _operation(
-                        table, column, found[0].names, _columns(splitting, table.column(column))
+                        table, column, candidates[0].names, _columns(splitting, table.column(column))
                     )
                     response = {"does_not_apply": False, "operations": [operation.to_dict()], "reason": ""}
                     self.parse(response, item)
@@ -347,25 +349,25 @@ def _shown(proposal: dict[str, Any], cells: Sequence[str]) -> dict[str, Any]:
 
 def _names(splitting: Splitting, header: str) -> list[str]:
     """What the parts are called to begin with: by a template or pattern with names, else by header and contents."""
-    given = () if isinstance(splitting.way, Delimiter) else splitting.way.names
-    return list(part_names(splitting, header, given))
+    template_names = () if isinstance(splitting.way, Delimiter) else splitting.way.names
+    return list(part_names(splitting, header, template_names))
 
 
 def _parts(table: Table, operations: Iterable[Operation]) -> dict[str, list[Part]]:
     """For each column that is split the new ones that stand in its place, of a part that is split again its parts."""
-    found: dict[str, list[Part]] = {}
+    parts_by_column: dict[str, list[Part]] = {}
     for operation in operations:
         if not isinstance(operation, SplitColumn):
             continue
         if operation.column in table.column_ids:
-            found[operation.column] = list(operation.into)
-        for column, parts in found.items():
-            found[column] = [
+            parts_by_column[operation.column] = list(operation.into)
+        for column, parts in parts_by_column.items():
+            parts_by_column[column] = [
                 new
                 for part in parts
                 for new in (operation.into if part.column == operation.column else (part,))
             ]
-    return found
+    return parts_by_column
 
 
 def _rows(table: Table, column: str, parts: Sequence[Part]) -> Iterator[tuple[str, ...]]:
@@ -381,8 +383,8 @@ def _short(text: str) -> str:
 def _columns(splitting: Splitting, cells: Sequence[str]) -> list[list[str]]:
     """The new columns; a cell that did not split stands whole in the first."""
     columns = [list(column) for column in splitting.columns()]
-    for place in splitting.unsplit:
-        columns[0][place] = cells[place]
+    for index in splitting.unsplit:
+        columns[0][index] = cells[index]
     return columns
 
 
@@ -391,9 +393,9 @@ def _operation(
     column: str,
     names: Sequence[str],
     columns: Sequence[Sequence[str]],
-    taken: Iterable[str] = (),
+    reserved_ids: Iterable[str] = (),
 ) -> SplitColumn:
-    used = {*table.column_ids, *table.row_ids, *taken}
+    used = {*table.column_ids, *table.row_ids, *reserved_ids}
     free = (name for name in (f"n{number}" for number in range(1, 100_000)) if name not in used)
     parts = [
         Part(column=next(free), header=name, cells=tuple(cells))
@@ -419,11 +421,19 @@ def _split_by_form(post: Mapping[str, str], item: Item, operations: list[Operati
         raise OperationError("bad_operation", str(error)) from None
     if splitting.number < 2:
         raise OperationError("bad_operation", gettext("No cell can be split this way."))
-    wanted = [line.strip() for line in post.get("names", "").splitlines() if line.strip()]
+    entered_names = [line.strip() for line in post.get("names", "").splitlines() if line.strip()]
     names = _names(splitting, table.header[table.column_index(column)])
-    names = [*wanted[: len(names)], *names[len(wanted) :]]
-    made = {part.column for one in operations if isinstance(one, SplitColumn) for part in one.into}
-    return [*operations, _operation(table, column, names, _columns(splitting, table.column(column)), made)]
+    names = [*entered_names[: len(names)], *names[len(entered_names) :]]
+    part_ids = {
+        part.column
+        for operation in operations
+        if isinstance(operation, SplitColumn)
+        for part in operation.into
+    }
+    return [
+        *operations,
+        _operation(table, column, names, _columns(splitting, table.column(column)), part_ids),
+    ]
 
 
 def _parts_by_form(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:

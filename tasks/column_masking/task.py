@@ -60,49 +60,58 @@ class ColumnMasking(Taking, Suggesting, Proposing):
         program of the answer reads.
         """
         table = item.example.table
-        found = known_relations(table)
+        table_relations = known_relations(table)
         read = {column for _, column in self.read_by_program(item)}
         columns = {}
         for column in table.column_ids:
-            told = [implication for implication in implications(found.found) if implication.column == column]
+            column_implications = [
+                implication
+                for implication in implications(table_relations.found)
+                if implication.column == column
+            ]
             columns[column] = {
                 "evidence": [
                     {
-                        **_told(one, table),
-                        "short": one.tells and bool(self._open(item, column, frozenset(one.relation.told))),
+                        **_told(finding, table),
+                        "short": finding.tells
+                        and bool(self._open(item, column, frozenset(finding.relation.told))),
                     }
-                    for one in told[:MOST_EVIDENCE]
+                    for finding in column_implications[:MOST_EVIDENCE]
                 ],
                 "answer": bool(_answers_gone(item, frozenset({column}))),
                 "read": column in read,
             }
-        return {"columns": columns, "missing": list(found.notes)}
+        return {"columns": columns, "missing": list(table_relations.notes)}
 
     def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
         """Columns that can be worked out from the others: each alone, and as many together as go together."""
         table = item.example.table
-        told = self._good(item)
+        reasons = self._good(item)
         together: frozenset[str] = frozenset()
-        for place, (column, why) in enumerate(told.items()):
+        for index, (column, why) in enumerate(reasons.items()):
             yield Proposed(
-                self._without(table, {column}), self.perturbation, "relations", f"{why}.", 0.9 - place / 100
+                self._without(table, {column}), self.perturbation, "relations", f"{why}.", 0.9 - index / 100
             )
             more = together | {column}
             if derivable(table, more) == more and not self._lost(item, more):
                 together = more
         if len(together) > 1:
-            why = "; ".join(told[column] for column in table.column_ids if column in together)
+            why = "; ".join(reasons[column] for column in table.column_ids if column in together)
             yield Proposed(self._without(table, together), self.perturbation, "relations", f"{why}.", 0.95)
 
     def _good(self, item: Item) -> dict[str, str]:
         """The columns any one of which can go without the answer, each with the first relation that tells it."""
-        told: dict[str, str] = {}
-        for one in implications(known_relations(item.example.table).found):
-            if one.tells and one.holds and not self._lost(item, frozenset({one.column})):
-                told.setdefault(one.column, one.relation.words)
-        return told
+        reasons: dict[str, str] = {}
+        for implication in implications(known_relations(item.example.table).found):
+            if (
+                implication.tells
+                and implication.holds
+                and not self._lost(item, frozenset({implication.column}))
+            ):
+                reasons.setdefault(implication.column, implication.relation.words)
+        return reasons
 
-    def _open(self, item: Item, column: str, told: frozenset[str]) -> list[int]:
+    def _open(self, item: Item, column: str, derivable_rows: frozenset[str]) -> list[int]:
         """The rows (from 1) of this column's cells that the answer comes from and that are not among those told.
 
         Where an answer stands elsewhere as well, its cells here are none of them. An empty cell holds nothing that would
@@ -113,26 +122,28 @@ class ColumnMasking(Taking, Suggesting, Proposing):
         for cells in answer_cells(table, tuple(item.example.answers)).values():
             if {holding for _, holding in cells} == {column}:
                 here |= {row for row, _ in cells}
-        place = table.column_index(column)
+        column_index = table.column_index(column)
         return [
             number
             for number, (row, texts) in enumerate(zip(table.row_ids, table.rows, strict=True), start=1)
-            if row in here and row not in told and texts[place].strip()
+            if row in here and row not in derivable_rows and texts[column_index].strip()
         ]
 
     def _lost(self, item: Item, gone: frozenset[str]) -> Lost | None:
         """What of the answer cannot be worked out once these columns are gone; None where all of it can."""
         table = item.example.table
-        known = known_rows(table, gone)
+        available_rows = known_rows(table, gone)
         cells = {
             (row, column)
             for row, column in self.read_by_program(item)
-            if column in gone and not _given(table, known, row, column)
+            if column in gone and not _given(table, available_rows, row, column)
         }
         missing = ""
-        for answer, held in answer_cells(table, tuple(item.example.answers)).items():
-            columns = {column for _, column in held}
-            open_cells = {(row, column) for row, column in held if row not in known.get(column, ())}
+        for answer, holding_cells in answer_cells(table, tuple(item.example.answers)).items():
+            columns = {column for _, column in holding_cells}
+            open_cells = {
+                (row, column) for row, column in holding_cells if row not in available_rows.get(column, ())
+            }
             if columns <= gone and {column for _, column in open_cells} == columns:
                 missing = missing or answer
                 cells |= open_cells
@@ -158,25 +169,27 @@ class ColumnMasking(Taking, Suggesting, Proposing):
         example = item.example
         return f"{relevant_table(example.table, example.question)}\nQuestion: {example.question}"
 
-    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
         if response.does_not_apply:
             return None
         table, gone = (
             item.example.table,
             sorted(self.concerned(response), key=item.example.table.column_index),
         )
-        told = [
-            one.relation.words for one in implications(known_relations(table).found) if one.column in gone
+        reasons = [
+            implication.relation.words
+            for implication in implications(known_relations(table).found)
+            if implication.column in gone
         ]
-        reason = response.reason or "; ".join(dict.fromkeys(told)) or "It follows from the others."
+        reason = response.reason or "; ".join(dict.fromkeys(reasons)) or "It follows from the others."
         return {"columns": [named_column(table, column) for column in gone], "reason": reason[:400]}
 
-    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
         only(reply, {"columns", "reason"})
         table, columns = item.example.table, reply["columns"]
         if not isinstance(columns, list) or not columns:
             raise refused("columns", "Columns are a list with at least one column.")
-        gone = {column_of(one, table, f"columns.{place}") for place, one in enumerate(columns)}
+        gone = {column_of(column, table, f"columns.{index}") for index, column in enumerate(columns)}
         return self._without(table, gone, words(reply["reason"], "reason"))
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
@@ -290,15 +303,15 @@ class Implication:
         return not self.relation.trivial and bool(self.relation.told)
 
 
-def implications(found: Iterable[Relation]) -> Iterator[Implication]:
+def implications(table_relations: Iterable[Relation]) -> Iterator[Implication]:
     """What relations imply, in their order; of a sum and a difference each column follows from the others."""
-    for relation in found:
+    for relation in table_relations:
         if not relation.trivial or relation.kind == "constant":
             yield Implication(relation.target, relation.sources, relation)
         if relation.kind in ("sum", "difference") and not relation.trivial:
             whole = (relation.target, *relation.sources)
             for column in relation.sources:
-                yield Implication(column, tuple(one for one in whole if one != column), relation)
+                yield Implication(column, tuple(source for source in whole if source != column), relation)
 
 
 @lru_cache(maxsize=32)
@@ -320,37 +333,39 @@ def known_rows(table: Table, gone: frozenset[str]) -> dict[str, frozenset[str]]:
     What is worked out from a column that is itself worked out is known in the rows in which both are; where it rests on
     a whole column (a rank, a total), in none unless that is known in all of its rows.
     """
-    known = {column: frozenset(table.row_ids) for column in table.column_ids if column not in gone}
+    available_rows = {column: frozenset(table.row_ids) for column in table.column_ids if column not in gone}
     if not gone:
-        return known
+        return available_rows
     steps = [
-        one
-        for one in implications(known_relations(table).found)
-        if one.column in gone and one.tells and one.holds
+        step
+        for step in implications(known_relations(table).found)
+        if step.column in gone and step.tells and step.holds
     ]
     grew = True
     while grew:
         grew = False
-        for one in steps:
-            if not all(source in known for source in one.sources):
+        for step in steps:
+            if not all(source in available_rows for source in step.sources):
                 continue
-            rows = frozenset(one.relation.told)
-            if one.relation.kind in WHOLE_COLUMN and any(rows - known[source] for source in one.sources):
+            rows = frozenset(step.relation.told)
+            if step.relation.kind in WHOLE_COLUMN and any(
+                rows - available_rows[source] for source in step.sources
+            ):
                 continue
-            more = known.get(one.column, frozenset()).union(
-                rows.intersection(*(known[s] for s in one.sources))
+            more = available_rows.get(step.column, frozenset()).union(
+                rows.intersection(*(available_rows[s] for s in step.sources))
             )
-            if len(more) > len(known.get(one.column, ())):
-                known[one.column] = more
+            if len(more) > len(available_rows.get(step.column, ())):
+                available_rows[step.column] = more
                 grew = True
-    return known
+    return available_rows
 
 
-def _given(table: Table, known: Mapping[str, frozenset[str]], row: str, column: str) -> bool:
+def _given(table: Table, available_rows: Mapping[str, frozenset[str]], row: str, column: str) -> bool:
     """Whether what a cell holds can still be found; of a column that is worked out, headers and empty cells always can."""
-    if column not in known:
+    if column not in available_rows:
         return False
-    return row == table.header_id or row in known[column] or not table.cell(row, column).strip()
+    return row == table.header_id or row in available_rows[column] or not table.cell(row, column).strip()
 
 
 def _told(implication: Implication, table: Table) -> dict[str, Any]:
@@ -375,11 +390,11 @@ def _told(implication: Implication, table: Table) -> dict[str, Any]:
 
 def _answers_gone(item: Item, gone: frozenset[str]) -> dict[str, set[str]]:
     """The answers that stand in the table and in none of the columns left, each with the columns in which it stood."""
-    held = {
+    columns_by_answer = {
         answer: {column for _, column in cells}
         for answer, cells in answer_cells(item.example.table, tuple(item.example.answers)).items()
     }
-    return {answer: columns for answer, columns in held.items() if columns <= gone}
+    return {answer: columns for answer, columns in columns_by_answer.items() if columns <= gone}
 
 
 task = ColumnMasking()

@@ -80,17 +80,17 @@ class BadRule(ValueError):
 
 def most(task: Deciding, rule: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
     """How many people a rule asks at most; 0 where it asks nobody in addition."""
-    said = {**RULES[rule["rule"]].defaults, **rule} if rule else own(task, settings)
-    return int(said.get("most") or 0)
+    options = {**RULES[rule["rule"]].defaults, **rule} if rule else own(task, settings)
+    return int(options.get("most") or 0)
 
 
 def resolve(task: Deciding, rule: Mapping[str, Any], responses: Sequence[Any], item: Item) -> Resolution:
     """What the responses of an item come to by a rule that `check` has let through; {} is the kind's own."""
     if not rule:
         return task.resolve(responses, item)
-    found = RULES[rule["rule"]]
+    decision_rule = RULES[rule["rule"]]
     try:
-        return found.decide(task, responses, item, {**found.defaults, **rule})
+        return decision_rule.decide(task, responses, item, {**decision_rule.defaults, **rule})
     except Undecidable as undecidable:
         return Adjudicate(undecidable.args[0])
 
@@ -99,14 +99,16 @@ def own(task: Deciding, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The kind's own rule under a batch's settings, every option named; {} for a kind that decides in its own way."""
     if not task.rule:
         return {}
-    said = {option: settings[name] for option, name in task.rule_settings.items() if name in settings}
-    return {**RULES[task.rule["rule"]].defaults, **task.rule, **said}
+    batch_options = {
+        option: settings[name] for option, name in task.rule_settings.items() if name in settings
+    }
+    return {**RULES[task.rule["rule"]].defaults, **task.rule, **batch_options}
 
 
 def fitting(task: Deciding) -> list[Rule]:
     """The rules that a batch of this kind may choose among, its own first."""
-    found = [rule for rule in RULES.values() if task.compares in rule.fits]
-    return sorted(found, key=lambda rule: rule.name != task.rule.get("rule"))
+    rules = [rule for rule in RULES.values() if task.compares in rule.fits]
+    return sorted(rules, key=lambda rule: rule.name != task.rule.get("rule"))
 
 
 def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[str, Any]:
@@ -161,15 +163,15 @@ def check(task: Deciding, data: object, *, overlap: int | None = None) -> dict[s
                 )
             )
     _validate(data, rule)
-    found = {**rule.defaults, **data}
-    if overlap is not None and "most" in found and found["most"] < overlap:
+    full_rule = {**rule.defaults, **data}
+    if overlap is not None and "most" in full_rule and full_rule["most"] < overlap:
         raise BadRule(
             gettext(
                 "resolve.most: {found} is less than the {overlap} people per item. Set at least "
                 "{overlap} annotators."
-            ).format(found=found["most"], overlap=overlap)
+            ).format(found=full_rule["most"], overlap=overlap)
         )
-    return dict(sorted(found.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
+    return dict(sorted(full_rule.items(), key=lambda pair: (pair[0] != "rule", pair[0])))
 
 
 def schema() -> dict[str, Any]:
@@ -200,8 +202,8 @@ def _option_in_words(spec: Mapping[str, Any], value: Any) -> str:
     title = gettext(spec["title"])
     if value is True:
         return title
-    shown = gettext(THEN[value]) if value in THEN else translation.number(str(value)).shown()
-    return f"{title}: {shown}"
+    value_text = gettext(THEN[value]) if value in THEN else translation.number(str(value)).shown()
+    return f"{title}: {value_text}"
 
 
 # -- the rules --------------------------------------------------------------------------------------
@@ -266,7 +268,7 @@ def mean_of_all(
 ) -> Resolution:
     """The mean on every dimension."""
     return _rated(
-        task, responses, item, {name: mean(said) for name, said in _scores(task, responses).items()}
+        task, responses, item, {name: mean(values) for name, values in _scores(task, responses).items()}
     )
 
 
@@ -277,13 +279,15 @@ def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[s
     score that is furthest from the others; or that mean where the others are near each other, and else an adjudicator.
     """
     scores = _scores(task, responses)
-    apart = [name for name, said in scores.items() if max(said) - min(said) >= options["gap"]]
+    apart = [name for name, values in scores.items() if max(values) - min(values) >= options["gap"]]
     then = options["then"]
-    kept = {
-        name: without_the_far_one(said) if name in apart and then != "mean" else said
-        for name, said in scores.items()
+    remaining_scores = {
+        name: without_the_far_one(values) if name in apart and then != "mean" else values
+        for name, values in scores.items()
     }
-    still = [name for name in apart if max(kept[name]) - min(kept[name]) >= options["gap"]]
+    still = [
+        name for name in apart if max(remaining_scores[name]) - min(remaining_scores[name]) >= options["gap"]
+    ]
     reason = APART.format(
         names=joined(map(task.reason_text, apart), " and "), gap=translation.number(f"{options['gap']:g}")
     )
@@ -293,7 +297,7 @@ def gap(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[s
             return OneMore(reason)
     if still and then == "adjudicate":
         return Adjudicate(reason)
-    return _rated(task, responses, item, {name: mean(said) for name, said in kept.items()})
+    return _rated(task, responses, item, {name: mean(values) for name, values in remaining_scores.items()})
 
 
 def set_overlap(
@@ -323,14 +327,16 @@ def set_overlap(
             options,
         )
     counts = Counter(member for members in sets for member in members)
-    found = frozenset(member for member, count in counts.items() if 2 * count > len(sets))
-    if not found:
-        titles = sorted((title, count) for one, count in counts.items() if (title := task.member_title(one)))
+    majority_members = frozenset(member for member, count in counts.items() if 2 * count > len(sets))
+    if not majority_members:
+        titles = sorted(
+            (title, count) for element, count in counts.items() if (title := task.member_title(element))
+        )
         tally = joined(
             (MARKED.format(label=translation.word(title), number=count) for title, count in titles), ", "
         )
         return _open((NOTHING_TOLD if titles else NOTHING).format(tally=tally), responses, options)
-    return Accepted((Outcome(task.merged([responses[index] for index in by], item, found), by),))
+    return Accepted((Outcome(task.merged([responses[index] for index in by], item, majority_members), by),))
 
 
 def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[str, Any]) -> Resolution:
@@ -340,16 +346,20 @@ def each(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping[
         return Adjudicate(NOT_THE_SAME.format(tally=_tally_beside(task, words)))
     if next(iter(words)):
         first = min(responses, key=_as_written)
-        return _one(task, responses, [index for index, one in enumerate(responses) if one == first], item)
+        return _one(
+            task, responses, [index for index, candidate in enumerate(responses) if candidate == first], item
+        )
     if not options["merge"]:
         return Accepted(tuple(Outcome(response, (index,)) for index, response in enumerate(responses)))
-    kept: dict[Hashable, Any] = {}
+    distinct: dict[Hashable, Any] = {}
     for response in sorted(responses, key=_as_written):
-        kept.setdefault(task.alike(response, item), response)
+        distinct.setdefault(task.alike(response, item), response)
     return Accepted(
         tuple(
-            Outcome(one, tuple(index for index, response in enumerate(responses) if response == one))
-            for one in kept.values()
+            Outcome(
+                candidate, tuple(index for index, response in enumerate(responses) if response == candidate)
+            )
+            for candidate in distinct.values()
         )
     )
 
@@ -362,11 +372,11 @@ def given(task: Deciding, responses: Sequence[Any], item: Item, options: Mapping
     likely that whoever made the example made it, and a decision here would put their answer in place of the given one
     unseen. Everything else is always looked at.
     """
-    found = [task.departure(response, item) for response in responses]
-    if other := [name for how, name in found if how == "other"]:
+    departures = [task.departure(response, item) for response in responses]
+    if other := [name for how, name in departures if how == "other"]:
         return Adjudicate(DIFFER.format(number=len(other), of=len(responses), names=_times(other)))
-    slips = [name for how, name in found if how == "slip"]
-    equal = tuple(index for index, (how, _) in enumerate(found) if how == "equal")
+    slips = [name for how, name in departures if how == "slip"]
+    equal = tuple(index for index, (how, _) in enumerate(departures) if how == "equal")
     if not equal:
         return Adjudicate(NOBODY.format(names=_times(slips)))
     outcome = Outcome(task.merged([responses[index] for index in equal], item, None), equal)
@@ -519,7 +529,7 @@ def apart(task: Deciding, responses: Sequence[Any], item: Item) -> float:
 
     Scores by their distance on the scale, sets by what they do not share (Jaccard), all else by whether it is the same.
     """
-    pairs = [_distance(task, one, other, item) for one, other in combinations(responses, 2)]
+    pairs = [_distance(task, response, other, item) for response, other in combinations(responses, 2)]
     return float(sum(pairs) / len(pairs)) if pairs else 0.0
 
 
@@ -528,33 +538,35 @@ def apart(task: Deciding, responses: Sequence[Any], item: Item) -> float:
 
 def mean_overlap(sets: Sequence[frozenset[Any]]) -> float:
     """The mean Jaccard index of all pairs, summed as fractions: the order of people plays no part. 1 for one alone."""
-    overlaps = [Fraction(len(one & other), len(one | other) or 1) for one, other in combinations(sets, 2)]
+    overlaps = [
+        Fraction(len(members & other), len(members | other) or 1) for members, other in combinations(sets, 2)
+    ]
     return float(sum(overlaps) / len(overlaps)) if overlaps else 1.0
 
 
 def without_the_far_one(scores: Sequence[float]) -> list[float]:
     """Of three or more scores those left, in order, when the one furthest from the others goes; a tie leaves all."""
-    found = sorted(scores)
-    if len(found) < 3:
-        return found
-    below, above = found[1] - found[0], found[-1] - found[-2]
+    ordered = sorted(scores)
+    if len(ordered) < 3:
+        return ordered
+    below, above = ordered[1] - ordered[0], ordered[-1] - ordered[-2]
     if below == above:
-        return found
-    return found[1:] if below > above else found[:-1]
+        return ordered
+    return ordered[1:] if below > above else ordered[:-1]
 
 
-def _distance(task: Deciding, one: Any, other: Any, item: Item) -> Fraction:
-    if task.word(one) != task.word(other):
+def _distance(task: Deciding, response: Any, other: Any, item: Item) -> Fraction:
+    if task.word(response) != task.word(other):
         return Fraction(1)
     if task.compares == "scales":
-        said, against = task.scores(one), task.scores(other)
+        scores, against = task.scores(response), task.scores(other)
         steps = [
-            abs(a - b) for name, a in said.items() if a is not None and (b := against.get(name)) is not None
+            abs(a - b) for name, a in scores.items() if a is not None and (b := against.get(name)) is not None
         ]
         return Fraction(sum(steps)) / (len(steps) * (HIGHEST - LOWEST)) if steps else Fraction(0)
     if task.compares == "sets":
-        return 1 - Fraction(str(mean_overlap([task.members(one), task.members(other)])))
-    return Fraction(task.alike(one, item) != task.alike(other, item))
+        return 1 - Fraction(str(mean_overlap([task.members(response), task.members(other)])))
+    return Fraction(task.alike(response, item) != task.alike(other, item))
 
 
 def _groups(task: Deciding, responses: Sequence[Any], item: Item) -> dict[Hashable, list[int]]:
@@ -582,12 +594,12 @@ def _rated(
 
 def _scores(task: Deciding, responses: Sequence[Any]) -> dict[str, list[int | float]]:
     """What people said on every dimension, by dimension; whoever says nothing on one is left out there."""
-    found: dict[str, list[int | float]] = {}
+    scores_by_name: dict[str, list[int | float]] = {}
     for response in responses:
         for name, score in task.scores(response).items():
             if score is not None:
-                found.setdefault(name, []).append(score)
-    return found
+                scores_by_name.setdefault(name, []).append(score)
+    return scores_by_name
 
 
 def _open(reason: str, responses: Sequence[Any], options: Mapping[str, Any]) -> OneMore | Adjudicate:
@@ -642,8 +654,8 @@ def _as_written(response: Any) -> tuple[str, ...]:
     return tuple(value if isinstance(value, str) else repr(value) for value in values)
 
 
-def _perhaps(name: str, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+def _perhaps(name: str, candidates: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(name, candidates, n=1)
     return f"; did you mean {near[0]}?" if near else "."
 
 

@@ -57,8 +57,8 @@ class Deciding(ABC):
             return tuple(sorted(self.scores(response).items()))
         if self.compares == "sets":
             return self.members(response)
-        made = self.perturb(item, response)
-        return None if made is None else (made.example.table.digest(), made.example.answers)
+        perturbed = self.perturb(item, response)
+        return None if perturbed is None else (perturbed.example.table.digest(), perturbed.example.answers)
 
     def scores(self, response: Any) -> Mapping[str, int | float | None]:
         """What a response of scores says on each dimension; None where it says nothing."""
@@ -76,8 +76,8 @@ class Deciding(ABC):
         """How an answer stands to the given one, and the difference by its name; "" where there is none."""
         raise NotImplementedError(f"{self.key} gives no answer")
 
-    def merged(self, responses: Sequence[Any], item: Item, found: Any) -> Any:
-        """The one response that stands for several: `found` are the means by dimension, the members, or nothing."""
+    def merged(self, responses: Sequence[Any], item: Item, consensus: Any) -> Any:
+        """The one response that stands for several: `consensus` are the means by dimension, the members, or nothing."""
         raise NotImplementedError(f"{self.key} merges no responses")
 
     def pooled(self, responses: Sequence[Any], first: Any, item: Item) -> Any:

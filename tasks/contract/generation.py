@@ -65,10 +65,10 @@ class Proposing(TaskType):
         """The item as a language model is shown it."""
         raise NotImplementedError
 
-    def replied(self, response: Any, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def replied(self, response: Any, request: Wanted, item: Item) -> Mapping[str, Any] | None:
         """The reply that would have made this response; None where it is no example of what is wanted."""
         return None
 
-    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
         """`data` of the response that a reply (JSON, without `applies`) stands for. Raises `Invalid` where it is none."""
         raise Invalid([Problem("", "no_form", gettext("This task type does not read model replies."))])

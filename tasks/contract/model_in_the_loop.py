@@ -43,10 +43,10 @@ class ModelInTheLoop(TaskType):
         name = self.operations_field
         if name is None:
             try:
-                made = self.perturb(item, self.parse(data, item))
+                perturbed = self.perturb(item, self.parse(data, item))
             except Invalid:
                 return None
-            return made.example if made is not None else None
+            return perturbed.example if perturbed is not None else None
         try:
             operations = normalise(
                 from_list(data.get(name, []) if isinstance(data, Mapping) else []), item.example.table
@@ -56,8 +56,8 @@ class ModelInTheLoop(TaskType):
             table = replay(item.example.table, operations)
         except OperationError:
             return None
-        shown = self.preview(data, item) if isinstance(self, Making) else None
+        preview = self.preview(data, item) if isinstance(self, Making) else None
         answers = item.example.answers
-        if shown is not None and (after := tuple(shown.get("after") or ())) != tuple(answers):
+        if preview is not None and (after := tuple(preview.get("after") or ())) != tuple(answers):
             answers = after
         return dataclasses.replace(item.example, table=table, answers=answers)

@@ -19,17 +19,17 @@ class UnknownTaskType(LookupError):
 @functools.cache
 def task_types() -> dict[str, TaskType]:
     """Every kind by its key: the folders here, then the packages that announce themselves."""
-    found: dict[str, TaskType] = {}
+    types_by_key: dict[str, TaskType] = {}
     modules = [
         f"tasks.{folder.name}.task" for folder in sorted(HERE.iterdir()) if (folder / "task.py").is_file()
     ]
     modules += [entry.value.partition(":")[0] for entry in entry_points(group=ENTRY_POINT_GROUP)]
     for module in modules:
         task: TaskType = importlib.import_module(module).task
-        if task.key in found:
+        if task.key in types_by_key:
             raise RuntimeError(f"two task types are called {task.key!r}: {module} and another")
-        found[task.key] = task
-    return found
+        types_by_key[task.key] = task
+    return types_by_key
 
 
 def task_type(key: str) -> TaskType:
@@ -37,7 +37,7 @@ def task_type(key: str) -> TaskType:
     try:
         return task_types()[key]
     except KeyError:
-        known = ", ".join(sorted(task_types()))
+        known_keys = ", ".join(sorted(task_types()))
         raise UnknownTaskType(
-            gettext("unknown task type {key!r}; known: {known}").format(key=key, known=known)
+            gettext("unknown task type {key!r}; known: {known}").format(key=key, known=known_keys)
         ) from None

@@ -178,7 +178,9 @@ class Responding(ABC):
                 data[spec.name] = draft.get(spec.name, [])
             elif spec.kind in ("choices", "cells"):
                 chosen = post.getlist(spec.name) if hasattr(post, "getlist") else post.get(spec.name, [])
-                data[spec.name] = [one.split("/") for one in chosen] if spec.kind == "cells" else list(chosen)
+                data[spec.name] = (
+                    [cell.split("/") for cell in chosen] if spec.kind == "cells" else list(chosen)
+                )
             elif spec.kind == "json":
                 data[spec.name] = draft.get(spec.name)
             elif spec.kind == "flag":

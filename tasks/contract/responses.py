@@ -56,9 +56,13 @@ def as_lines(answers: Sequence[str]) -> str:
     return "".join(f"{LINE_END.sub(' ', answer)}\n" for answer in answers)
 
 
-def from_lines(text: str, known: object = ()) -> list[str]:
-    """The answers in such a field; those that are in the list `known` get their line breaks back."""
-    answers = [one for one in known if isinstance(one, str)] if isinstance(known, list) else []
+def from_lines(text: str, known_answers: object = ()) -> list[str]:
+    """The answers in such a field; those that are in the list `known_answers` get their line breaks back."""
+    answers = (
+        [value for value in known_answers if isinstance(value, str)]
+        if isinstance(known_answers, list)
+        else []
+    )
     whole = {as_lines([answer]).strip(): answer for answer in answers}
     return [whole.get(line, line) for line in map(str.strip, LINE_END.split(text)) if line]
 

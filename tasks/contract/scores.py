@@ -35,5 +35,5 @@ def number_of(value: object) -> int | float | None:
 
 def mean(scores: Sequence[int | float]) -> int | float:
     """The mean, to six decimals; a whole one is a whole number, so that people who agree are quoted as they said it."""
-    found = sum(scores) / len(scores)
-    return int(found) if found == int(found) else round(found, 6)
+    average = sum(scores) / len(scores)
+    return int(average) if average == int(average) else round(average, 6)

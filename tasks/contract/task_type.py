@@ -166,18 +166,18 @@ class TaskType(Deciding, Responding):
     def payload(self, item: Item) -> dict[str, Any]:
         """What may leave the server for an item of this kind: what `showing` names and nothing else."""
         names = self.showing(item)
-        shown: dict[str, Any] = {
+        payload: dict[str, Any] = {
             name: SHOWN[name](item) if name in SHOWN else item.inputs.get(name)
             for name in names
             if name != "titles"
         }
-        if "table" in shown and "titles" not in names:
-            shown["table"] = {
-                part: value for part, value in shown["table"].items() if part not in ("title", "caption")
+        if "table" in payload and "titles" not in names:
+            payload["table"] = {
+                part: value for part, value in payload["table"].items() if part not in ("title", "caption")
             }
-        if "answers" in shown:
-            shown |= gold_record(item.example.answers)
-        return {name: value for name, value in shown.items() if value}
+        if "answers" in payload:
+            payload |= gold_record(item.example.answers)
+        return {name: value for name, value in payload.items() if value}
 
     def presented(self, item: Item) -> dict[str, Any]:
         """Everything that a page needs of an item to show it and to make a response to it."""

@@ -39,7 +39,7 @@ class HeaderSynonym(Renaming):
         self, table: Table, column: str, context: Context
     ) -> tuple[Sequence[Suggestion], Sequence[str]]:
         suggested = synonyms(table, column, context.thesaurus, context.header_names, limit=MOST)
-        return suggested.found, [one.reason for one in suggested.missing]
+        return suggested.found, [unavailable.reason for unavailable in suggested.missing]
 
 
 task = HeaderSynonym()

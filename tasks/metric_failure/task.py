@@ -241,14 +241,14 @@ class MetricFailure(DeclaredTask, Preparing):
         half). A metric called after a dimension (`geval_..._faithfulness`) is held against people's scores
         of it, any other against the mean of theirs. Answers without the metric of the settings are left out.
         """
-        wanted = str(settings.get("metric", ""))
-        names = sorted({name for one in prepared for name in one.inputs["scores"]["metrics"]})
+        metric_name = str(settings.get("metric", ""))
+        names = sorted({name for candidate in prepared for name in candidate.inputs["scores"]["metrics"]})
         best: dict[int, dict[str, Any]] = {}
-        for name in [name for name in names if name == wanted or not wanted]:
+        for name in [name for name in names if name == metric_name or not metric_name]:
             of = {
-                i: _pair(one, name)
-                for i, one in enumerate(prepared)
-                if name in one.inputs["scores"]["metrics"]
+                i: _pair(candidate, name)
+                for i, candidate in enumerate(prepared)
+                if name in candidate.inputs["scores"]["metrics"]
             }
             metric_ranks = _ranks({i: metric for i, (metric, _) in of.items()})
             people_ranks = _ranks({i: people for i, (_, people) in of.items()})
@@ -264,7 +264,7 @@ class MetricFailure(DeclaredTask, Preparing):
                         "rank": round(metric_ranks[i], 6),
                         "people_rank": round(people_ranks[i], 6),
                     }
-        return [_chosen(one, best[i]) if i in best else None for i, one in enumerate(prepared)]
+        return [_chosen(candidate, best[i]) if i in best else None for i, candidate in enumerate(prepared)]
 
     def payload(self, item: Item) -> dict[str, Any]:
         """Of the two scores what is said in words, in the reader's language, and both ranks for a chart.
@@ -273,20 +273,20 @@ class MetricFailure(DeclaredTask, Preparing):
         A rank is {"name": whose it is, "place": in words, "share": percent of the others that are below}; None where the
         item has no ranks.
         """
-        shown = super().payload(item)
-        among = shown.get("metric", {}).get("among")
+        payload = super().payload(item)
+        among = payload.get("metric", {}).get("among")
         names = {
-            "metric": called(str(shown.get("metric", {}).get("name", ""))),
+            "metric": called(str(payload.get("metric", {}).get("name", ""))),
             "people": gettext("People"),
         }
-        return shown | {
+        return payload | {
             name: {
-                "text": translation.shown(shown[name]["text"]),
-                "rank": _rank(names[name], shown[name].get("rank"), among),
-                **({"claim": _claim(names[name], shown[name], among)} if name == "metric" else {}),
+                "text": translation.shown(payload[name]["text"]),
+                "rank": _rank(names[name], payload[name].get("rank"), among),
+                **({"claim": _claim(names[name], payload[name], among)} if name == "metric" else {}),
             }
             for name in ("metric", "people")
-            if name in shown
+            if name in payload
         }
 
     def members(self, response: Response) -> frozenset[Hashable]:
@@ -295,9 +295,9 @@ class MetricFailure(DeclaredTask, Preparing):
     def member_title(self, member: str) -> str:
         return CAUSES.option(member).title
 
-    def merged(self, responses: Sequence[Response], item: Item, found: Collection[str]) -> Response:
+    def merged(self, responses: Sequence[Response], item: Item, consensus: Collection[str]) -> Response:
         notes = sorted({response.note for response in responses if response.note})
-        return Response(CAUSES.in_order(found), "\n".join(notes))
+        return Response(CAUSES.in_order(consensus), "\n".join(notes))
 
     def feedback(self, item: Item, response: Response, expected: Response) -> tuple[bool, list[str]]:
         """Whoever names a cause that we name has seen it; what else we see is said."""
@@ -414,7 +414,7 @@ def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
         ),
         **{name: best[name] for name in ("name", "score", "rank", "gap", "among")},
     }
-    said = {
+    people_scores = {
         "text": (
             PEOPLE_GIVE.format(
                 each=each, highest_score=HIGHEST_SCORE, standing=standing(best["people_rank"], best["among"])
@@ -424,7 +424,7 @@ def _chosen(prepared: Prepared, best: Mapping[str, Any]) -> Prepared:
         "rank": best["people_rank"],
         **people,
     }
-    inputs = {**prepared.inputs, "metric": metric, "people": said}
+    inputs = {**prepared.inputs, "metric": metric, "people": people_scores}
     return dataclasses.replace(prepared, inputs=inputs, priority=abs(best["gap"]))
 
 
@@ -447,9 +447,9 @@ def _rank(name: str, rank: object, among: object) -> dict[str, Any] | None:
     """A rank for the chart: 1 is the best of `among` answers, and answers with the same score share the mean of theirs."""
     if not _is_number(rank) or not isinstance(among, int) or among < 2:
         return None
-    place = among - round(2 * float(rank) * (among - 1)) / 2  # type: ignore[arg-type]
+    position = among - round(2 * float(rank) * (among - 1)) / 2  # type: ignore[arg-type]
     words = gettext("rank {place} of {among}").format(
-        place=translation.number(f"{place:g}").shown(), among=among
+        place=translation.number(f"{position:g}").shown(), among=among
     )
     return {"name": name, "place": translation.shown(words), "share": round(100 * float(rank))}  # type: ignore[arg-type]
 

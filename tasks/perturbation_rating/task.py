@@ -126,8 +126,8 @@ class PerturbationRating(DeclaredTask, Preparing):
         if around.original is None:
             return None
 
-        def maker(one: Example) -> str:
-            return around.makers.get(one.id, UNKNOWN)
+        def maker(candidate: Example) -> str:
+            return around.makers.get(candidate.id, UNKNOWN)
 
         others = sorted(around.alternatives, key=lambda other: (maker(other) == maker(example), other.id))
         both = [example, *others[:1]]
@@ -140,11 +140,12 @@ class PerturbationRating(DeclaredTask, Preparing):
             },
             "perturbation": around.perturbation,
             "sides": {
-                side: {"id": one.id, "maker": maker(one)} for side, one in zip(SIDES, both, strict=False)
+                side: {"id": side_example.id, "maker": maker(side_example)}
+                for side, side_example in zip(SIDES, both, strict=False)
             },
         }
-        for side, one in zip(SIDES, both, strict=False):
-            inputs[side] = _side(around.original, one)
+        for side, side_example in zip(SIDES, both, strict=False):
+            inputs[side] = _side(around.original, side_example)
         # Two side by side tell more than one alone: pairs come first.
         return Prepared(inputs, priority=len(both), uses=tuple(other.id for other in others[:1]))
 
@@ -153,19 +154,19 @@ class PerturbationRating(DeclaredTask, Preparing):
     ) -> Sequence[Prepared | None]:
         """Each pair once: it is rated from both ends in one item."""
         seen: set[frozenset[str]] = set()
-        kept: list[Prepared | None] = []
-        for one in prepared:
-            pair = frozenset(side["id"] for side in one.inputs["sides"].values())
-            kept.append(None if pair in seen else one)
+        deduplicated: list[Prepared | None] = []
+        for candidate in prepared:
+            pair = frozenset(side["id"] for side in candidate.inputs["sides"].values())
+            deduplicated.append(None if pair in seen else candidate)
             seen.add(pair)
-        return kept
+        return deduplicated
 
     def payload(self, item: Item) -> dict[str, Any]:
         """The question and the answers that head the page are the original's: both sides differ from it."""
-        shown = super().payload(item)
+        payload = super().payload(item)
         original = item.inputs["original"]
-        shown |= {name: original.get(name) for name in ("question", "answers", "alternatives")}
-        return {name: value for name, value in shown.items() if value}
+        payload |= {name: original.get(name) for name in ("question", "answers", "alternatives")}
+        return {name: value for name, value in payload.items() if value}
 
     def asked(self, item: Item) -> Sequence[Question]:
         """The fields of the sides that the item has; which is better is asked of two."""
@@ -195,23 +196,23 @@ class PerturbationRating(DeclaredTask, Preparing):
     def scores(self, response: Response) -> Mapping[str, int | float | None]:
         return {side: getattr(response, side) for side in SIDES}
 
-    def merged(self, responses: Sequence[Response], item: Item, found: Mapping[str, float]) -> Response:
+    def merged(self, responses: Sequence[Response], item: Item, consensus: Mapping[str, float]) -> Response:
         """The mean for each side; better is what more than half say, else they are equally good."""
         errors = {
-            side: _named(side, responses) if found.get(side, HIGHEST) < REJECTED_BELOW else ()
+            side: _named(side, responses) if consensus.get(side, HIGHEST) < REJECTED_BELOW else ()
             for side in SIDES
         }
-        votes = Counter(one.better for one in responses if one.better)
+        votes = Counter(response.better for response in responses if response.better)
         better = next(
             (name for name, count in votes.items() if count * 2 > len(responses)), "tie" if votes else ""
         )
-        return Response(found["left"], found.get("right"), better, errors["left"], errors["right"])
+        return Response(consensus["left"], consensus.get("right"), better, errors["left"], errors["right"])
 
     def describe(self, response: Response, item: Item) -> list[str]:
         words = []
         for side in SIDES:
-            said = getattr(response, side)
-            if said is not None:
+            quality = getattr(response, side)
+            if quality is not None:
                 wrong = [gettext(ERRORS[error].lower()) for error in getattr(response, f"{side}_errors")]
                 called = (
                     gettext("The example")
@@ -219,7 +220,7 @@ class PerturbationRating(DeclaredTask, Preparing):
                     else gettext("Example L" if side == "left" else "Example R")
                 )
                 score = gettext("{called}: {said} of {highest}").format(
-                    called=called, said=f"{said:g}", highest=HIGHEST
+                    called=called, said=f"{quality:g}", highest=HIGHEST
                 )
                 words.append(f"{score}{': ' + ', '.join(wrong) if wrong else ''}.")
         return words + (
@@ -247,18 +248,20 @@ class PerturbationRating(DeclaredTask, Preparing):
         alike: Counter[str] = Counter()
         for row in rows:
             sides, kind = row.item.inputs["sides"], str(row.item.inputs.get("perturbation", ""))
-            for side, one in sides.items():
-                said = getattr(row.response, side)
-                if said is None:
+            for side, entry in sides.items():
+                quality = getattr(row.response, side)
+                if quality is None:
                     continue
-                scores.setdefault((kind, one["maker"], row.source, one["id"]), []).append(said)
-                wrong.update((kind, one["maker"], error) for error in getattr(row.response, f"{side}_errors"))
-            makers = {one["maker"] for one in sides.values()}
+                scores.setdefault((kind, entry["maker"], row.source, entry["id"]), []).append(quality)
+                wrong.update(
+                    (kind, entry["maker"], error) for error in getattr(row.response, f"{side}_errors")
+                )
+            makers = {entry["maker"] for entry in sides.values()}
             if row.response.better and len(makers) == 1:
                 alike.update(makers)
             elif row.response.better:
-                for side, one in sides.items():
-                    votes.setdefault((kind, *_against(one, sides)), []).append(
+                for side, entry in sides.items():
+                    votes.setdefault((kind, *_against(entry, sides)), []).append(
                         row.response.better in (side, "tie")
                     )
         return [_quality(scores), _preference(votes, alike), _wrong(wrong)]
@@ -272,11 +275,11 @@ class PerturbationRating(DeclaredTask, Preparing):
         sides = item.inputs.get("sides", {})
         rated = {
             side: {
-                **one,
+                **entry,
                 "quality": getattr(response, side),
                 "errors": list(getattr(response, f"{side}_errors")),
             }
-            for side, one in sides.items()
+            for side, entry in sides.items()
         }
         more = {"perturbation": item.inputs.get("perturbation", ""), "better": response.better, **rated}
         yield Exported(self.key, {**askew_record(item.example), **more})
@@ -290,9 +293,9 @@ class PerturbationRating(DeclaredTask, Preparing):
             error = truth.choice(list(ERRORS))
             if side not in item.inputs:
                 continue
-            said = int(right if rng.random() < accuracy else rng.choice(STEPS))
-            data[side] = said
-            data[f"{side}_errors"] = [error] if said < REJECTED_BELOW else []
+            quality = int(right if rng.random() < accuracy else rng.choice(STEPS))
+            data[side] = quality
+            data[f"{side}_errors"] = [error] if quality < REJECTED_BELOW else []
         if "right" in data:
             better = "tie" if data["left"] == data["right"] else max(SIDES, key=lambda side: data[side])
             data["better"] = better if rng.random() < accuracy else rng.choice(BETTER.values)
@@ -312,19 +315,19 @@ def _side(original: Example, example: Example) -> dict[str, Any]:
 
 
 def _named(side: str, responses: Sequence[Response]) -> tuple[str, ...]:
-    named = {error for one in responses for error in getattr(one, f"{side}_errors")}
+    named = {error for response in responses for error in getattr(response, f"{side}_errors")}
     return tuple(error for error in ERRORS if error in named)
 
 
-def _against(one: Mapping[str, str], sides: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    other = next(side["maker"] for side in sides.values() if side["id"] != one["id"])
-    return one["maker"], other
+def _against(entry: Mapping[str, str], sides: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+    other = next(side["maker"] for side in sides.values() if side["id"] != entry["id"])
+    return entry["maker"], other
 
 
 def _quality(scores: Mapping[tuple[str, str, str, str], Sequence[float]]) -> Report:
     by_maker: dict[tuple[str, str], list[float]] = {}
-    for (kind, made_by, _, _), said in scores.items():
-        by_maker.setdefault((kind, made_by), []).append(sum(said) / len(said))
+    for (kind, made_by, _, _), ratings in scores.items():
+        by_maker.setdefault((kind, made_by), []).append(sum(ratings) / len(ratings))
     rows = []
     for (kind, made_by), means in sorted(by_maker.items()):
         share = proportion(sum(value >= GOOD for value in means), len(means))

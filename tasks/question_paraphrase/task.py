@@ -109,13 +109,13 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
                 "The question is unchanged. Case, whitespace and the final mark do not count as changes."
             )
             problems.append(Problem("question", "question_unchanged", message))
-        known = [one.key for one in self.levels[item.variant]]
-        if not isinstance(category, str) or category not in known:
+        valid_keys = [level_category.key for level_category in self.levels[item.variant]]
+        if not isinstance(category, str) or category not in valid_keys:
             problems.append(
                 Problem(
                     "category",
                     "no_category",
-                    gettext("Choose what you changed: one of {known}.").format(known=", ".join(known)),
+                    gettext("Choose what you changed: one of {known}.").format(known=", ".join(valid_keys)),
                 )
             )
         if problems:
@@ -140,13 +140,13 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
     def propose(self, item: Item, context: Context) -> Iterator[Proposed]:
         example = item.example
         if item.variant == "word":
-            found = rewordings(example.question, example.table, context.thesaurus)
+            rewrites = rewordings(example.question, example.table, context.thesaurus)
         else:
-            found = rephrasings(example.question)
-        for one in found:
-            if one.score >= LEAST_SURE:
-                data = {"question": one.question, "category": one.category}
-                yield Proposed(data, one.category, one.by, one.why, one.score)
+            rewrites = rephrasings(example.question)
+        for rewrite in rewrites:
+            if rewrite.score >= LEAST_SURE:
+                data = {"question": rewrite.question, "category": rewrite.category}
+                yield Proposed(data, rewrite.category, rewrite.by, rewrite.why, rewrite.score)
 
     def wanted(self, item: Item) -> Sequence[Wanted]:
         form = '{"question": "the question in its new words"}'
@@ -172,12 +172,12 @@ class QuestionParaphrase(Making, ModelInTheLoop, Proposing):
             ]
         )
 
-    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
-        return {"question": response.question} if response.category == wanted.key else None
+    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
+        return {"question": response.question} if response.category == request.key else None
 
-    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
         only(reply, {"question"})
-        return {"question": words(reply["question"], "question"), "category": wanted.key}
+        return {"question": words(reply["question"], "question"), "category": request.key}
 
     # -- what follows --------------------------------------------------------------------------------
 

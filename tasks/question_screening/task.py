@@ -63,33 +63,35 @@ class QuestionScreening(LabelTask, Preparing):
 
     def prepare(self, example: Example, around: Surroundings) -> Prepared | None:
         """An item only where every sample of one model says what the gold answer says."""
-        found = _samples(example, around)
-        if found is None or len(found["answers"]) < LEAST_SAMPLES or not example.answers:
+        samples = _samples(example, around)
+        if samples is None or len(samples["answers"]) < LEAST_SAMPLES or not example.answers:
             return None
-        number = len(found["answers"])
+        number = len(samples["answers"])
         scale = scale_of(example)
-        if not all(compare_scaled(sample, example.answers, scale).equal for sample in found["answers"]):
+        if not all(compare_scaled(sample, example.answers, scale).equal for sample in samples["answers"]):
             return None
         by = (
-            f"{found['model']}, at temperature {found['temperature']}"
-            if found["temperature"]
-            else found["model"]
+            f"{samples['model']}, at temperature {samples['temperature']}"
+            if samples["temperature"]
+            else samples["model"]
         )
         return Prepared(
             {
                 "samples": {
                     "text": (ALL_RIGHT_BY if by else ALL_RIGHT).format(number=number, by=by),
                     "total": number,
-                    **found,
+                    **samples,
                 }
             }
         )
 
     def payload(self, item: Item) -> dict[str, Any]:
         """What was sampled is said in words; the samples themselves repeat the answer."""
-        shown = super().payload(item)
-        return shown | (
-            {"samples": {"text": translation.shown(shown["samples"]["text"])}} if "samples" in shown else {}
+        payload = super().payload(item)
+        return payload | (
+            {"samples": {"text": translation.shown(payload["samples"]["text"])}}
+            if "samples" in payload
+            else {}
         )
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
@@ -120,9 +122,9 @@ def _samples(example: Example, around: Surroundings) -> dict[str, Any] | None:
 
     A source may bring its own, as `samples` in its meta: then no model is named.
     """
-    asked = [row for row in around.model_answers.get("screening", ()) if row.get("samples")]
-    if asked:
-        last = asked[-1]
+    model_rows = [row for row in around.model_answers.get("screening", ()) if row.get("samples")]
+    if model_rows:
+        last = model_rows[-1]
         answers = [list(sample or ()) for sample in last["samples"]]
         return {
             "model": last.get("model", ""),

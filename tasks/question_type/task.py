@@ -119,18 +119,18 @@ class QuestionType(LabelTask, Preparing, Suggesting):
     def prepare(self, example: Example, around: Surroundings) -> Prepared:
         """What each suggester says: the rule always, a model where one was asked, both combined where both are there."""
         rule = question_types.lexical(example.question, example.table, example.answers)
-        said = {"rule": rule.to_dict()}
-        asked = around.model_answers.get("question_type", ())
-        if asked:
-            model = _by_model(asked[-1])
-            said["model"] = {**model.to_dict(), "model": str(asked[-1].get("model", ""))}
-            said["combined"] = question_types.combined(rule, model).to_dict()
-        return Prepared({"suggestions": said})
+        suggestions = {"rule": rule.to_dict()}
+        model_answers = around.model_answers.get("question_type", ())
+        if model_answers:
+            model = _by_model(model_answers[-1])
+            suggestions["model"] = {**model.to_dict(), "model": str(model_answers[-1].get("model", ""))}
+            suggestions["combined"] = question_types.combined(rule, model).to_dict()
+        return Prepared({"suggestions": suggestions})
 
     def suggests(self, item: Item) -> Literal["before", ""]:
         """Before the label where the batch says so. After a label of its own no item of a batch shows any."""
-        shown = item.settings.get("suggestions") == "before" and item.inputs.get("suggestions")
-        return "before" if shown else ""
+        has_suggestions = item.settings.get("suggestions") == "before" and item.inputs.get("suggestions")
+        return "before" if has_suggestions else ""
 
     def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool | None, list[str]]:
         right, words = super().feedback(item, response, expected)
@@ -142,10 +142,14 @@ class QuestionType(LabelTask, Preparing, Suggesting):
 
     def suggest(self, item: Item, context: Context) -> dict[str, Any] | None:
         """A line for each suggester: [{"by", "label", "why"}]; nothing is computed anew."""
-        said = item.inputs.get("suggestions")
-        if not said:
+        suggestions = item.inputs.get("suggestions")
+        if not suggestions:
             return None
-        lines = [{"by": gettext(SUGGESTERS[name]), **said[name]} for name in SUGGESTERS if name in said]
+        lines = [
+            {"by": gettext(SUGGESTERS[name]), **suggestions[name]}
+            for name in SUGGESTERS
+            if name in suggestions
+        ]
         return {
             "said": [{"by": line["by"], "label": line["label"], "why": shown(line["why"])} for line in lines]
         }
@@ -155,7 +159,7 @@ class QuestionType(LabelTask, Preparing, Suggesting):
         decided, undecided = by_decision(rows)
         lines: list[tuple[str | int | Proportion, ...]] = []
         for name, title in SUGGESTERS.items():
-            asked = [
+            label_pairs = [
                 (
                     row.item.inputs["suggestions"][name]["label"],
                     row.decided[0].label if row.decided else "unanswerable",
@@ -164,9 +168,9 @@ class QuestionType(LabelTask, Preparing, Suggesting):
                 if name in row.item.inputs.get("suggestions", {})
             ]
             for of in SUGGESTED:
-                right = [label == of for suggested, label in asked if suggested == of]
+                right = [label == of for suggested, label in label_pairs if suggested == of]
                 share = proportion(sum(right), len(right))
-                lines.append((gettext(title), of, len(asked), share.n, share.hits, share))
+                lines.append((gettext(title), of, len(label_pairs), share.n, share.hits, share))
         columns = (
             "Suggester",
             "Type",
@@ -184,7 +188,11 @@ class QuestionType(LabelTask, Preparing, Suggesting):
 
     def recorded_beside(self, item: Item) -> Mapping[str, Any]:
         """What each suggester said."""
-        return {"suggested": {name: one["label"] for name, one in item.inputs.get("suggestions", {}).items()}}
+        return {
+            "suggested": {
+                name: suggestion["label"] for name, suggestion in item.inputs.get("suggestions", {}).items()
+            }
+        }
 
     def export(
         self, format: str, item: Item, response: Any, perturbed: Perturbed | None

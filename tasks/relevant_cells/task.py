@@ -93,8 +93,8 @@ class RelevantCells(Judging):
     def members(self, response: Response) -> frozenset[Hashable]:
         return frozenset(response.cells)
 
-    def merged(self, responses: Sequence[Response], item: Item, found: Collection[Cell]) -> Response:
-        return Response(cells_in_order(found, item.example.table), False)
+    def merged(self, responses: Sequence[Response], item: Item, consensus: Collection[Cell]) -> Response:
+        return Response(cells_in_order(consensus, item.example.table), False)
 
     def describe(self, response: Response, item: Item) -> list[str]:
         return (
@@ -109,11 +109,11 @@ class RelevantCells(Judging):
             return True, []
         if response.unanswerable or expected.unanswerable:
             return False, ["Expected:", *self.describe(expected, item)]
-        table, mine, wanted = item.example.table, set(response.cells), set(expected.cells)
+        table, mine, expected_cells = item.example.table, set(response.cells), set(expected.cells)
         words = []
         for title, cells in (
-            (gettext("Also needed:"), wanted - mine),
-            (gettext("Not needed:"), mine - wanted),
+            (gettext("Also needed:"), expected_cells - mine),
+            (gettext("Not needed:"), mine - expected_cells),
         ):
             if cells:
                 words += [title, *cells_in_words(cells_in_order(cells, table), table)]
@@ -151,17 +151,17 @@ class RelevantCells(Judging):
 
 def _with_answer(table: Table, answers: Sequence[str]) -> list[Cell]:
     """Cells that hold an answer and what stands first in their rows."""
-    wanted = {form for answer in answers for form in normal_forms(answer)}
-    found: list[Cell] = []
+    answer_forms = {form for answer in answers for form in normal_forms(answer)}
+    evidence_cells: list[Cell] = []
     for row, cells in zip(table.row_ids, table.rows, strict=True):
         hits = [
             column
             for column, text in zip(table.column_ids, cells, strict=True)
-            if text.strip() and wanted & set(normal_forms(text))
+            if text.strip() and answer_forms & set(normal_forms(text))
         ]
-        if hits and len(found) < 40:
-            found += [(row, column) for column in dict.fromkeys((table.column_ids[0], *hits))]
-    return found
+        if hits and len(evidence_cells) < 40:
+            evidence_cells += [(row, column) for column in dict.fromkeys((table.column_ids[0], *hits))]
+    return evidence_cells
 
 
 task = RelevantCells()

@@ -17,13 +17,14 @@ Program = Mapping[str, Any]
 """The JSON of a program."""
 
 
-def followed(said: Program | None, example: Example) -> Program | None:
-    """The program that counts where somebody said `said`: that one, or the example's own where nobody said anything.
+def followed(confirmed_program: Program | None, example: Example) -> Program | None:
+    """The program that counts where somebody said `confirmed_program`: that one, or the example's own where nobody said
+    anything.
 
     None where it was turned down. What the example's own is, `tableqa.programs.executable_answers.own_program` says.
     """
-    if said is not None:
-        return said if is_program(said) else None
+    if confirmed_program is not None:
+        return confirmed_program if is_program(confirmed_program) else None
     return own_program(example)
 
 
@@ -44,7 +45,7 @@ def previewed(program: Program | None, example: Example, edited: Table | None) -
     program   the program that counts, in words; None without one, or while there is no edited table
     computed  what it gives there, None where it gives nothing; `problem` then says why
     """
-    found: dict[str, Any] = {
+    preview: dict[str, Any] = {
         "before": list(example.answers),
         "program": None,
         "computed": None,
@@ -52,8 +53,8 @@ def previewed(program: Program | None, example: Example, edited: Table | None) -
     }
     result = None if edited is None else given(program, edited)
     if result is None:
-        return found
-    found["program"] = in_words(program, example.table)
+        return preview
+    preview["program"] = in_words(program, example.table)
     if isinstance(result, ProgramError):
-        return {**found, "problem": result.message}
-    return {**found, "computed": list(result)}
+        return {**preview, "problem": result.message}
+    return {**preview, "computed": list(result)}

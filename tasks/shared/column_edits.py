@@ -130,10 +130,10 @@ class ColumnKind(Making, ModelInTheLoop):
     def unmet(self, response: Any, item: Item) -> Sequence[Problem]:
         if response.does_not_apply or not self.doubts_to_confirm:
             return ()
-        found = self.doubts(dataclasses.replace(response, reason=""), item)
+        doubts = self.doubts(dataclasses.replace(response, reason=""), item)
         return [
             dataclasses.replace(doubt, level="warning")
-            for doubt in found
+            for doubt in doubts
             if doubt.code in self.doubts_to_confirm
         ]
 
@@ -176,14 +176,18 @@ class ColumnKind(Making, ModelInTheLoop):
         """What becomes of which column: `Points → Score`, `Score → Home, Away`, `without Total`, `with Capital`."""
         table = item.example.table
         parts = []
-        for one in response.operations:
-            old = named(table, [one.column]) if getattr(one, "column", "") in table.column_ids else ""
-            if isinstance(one, RenameHeader):
-                parts.append(f"{old} → “{one.new}”")
-            elif isinstance(one, SplitColumn):
-                parts.append(f"{old} → {', '.join(f'“{part.header}”' for part in one.into)}")
-            elif isinstance(one, InsertColumn):
-                parts.append(gettext("with “{header}”").format(header=one.header))
+        for operation in response.operations:
+            old = (
+                named(table, [operation.column])
+                if getattr(operation, "column", "") in table.column_ids
+                else ""
+            )
+            if isinstance(operation, RenameHeader):
+                parts.append(f"{old} → “{operation.new}”")
+            elif isinstance(operation, SplitColumn):
+                parts.append(f"{old} → {', '.join(f'“{part.header}”' for part in operation.into)}")
+            elif isinstance(operation, InsertColumn):
+                parts.append(gettext("with “{header}”").format(header=operation.header))
             else:
                 parts.append(gettext("without {old}").format(old=old))
         return ", ".join(parts) if parts else super().in_short(response, item)
@@ -250,8 +254,8 @@ class Taking(ColumnKind, Preparing):
         """Freezes how the answer follows: the program that people confirmed last, the example's own unless people turned
         it down, or the cells that people marked or the source names."""
         turned_down = False
-        for said in around.decided.values():
-            for data in reversed(said):
+        for responses in around.decided.values():
+            for data in reversed(responses):
                 try:
                     program = confirmed(data.get("program"), example)
                 except ProgramError:  # confirmed for an edit of this example, or for what it was made from
@@ -263,8 +267,10 @@ class Taking(ColumnKind, Preparing):
         if own is not None and not turned_down:
             return Prepared({"program": entry(own, example.table)})
         inputs: dict[str, Any] = {} if own is None else {"turned_down": True}
-        found = evidence(example, around.decided.get("relevant_cells", ()), program=False)
-        return Prepared(inputs if found is None else {**inputs, "evidence": found.to_dict()})
+        evidence_cells = evidence(example, around.decided.get("relevant_cells", ()), program=False)
+        return Prepared(
+            inputs if evidence_cells is None else {**inputs, "evidence": evidence_cells.to_dict()}
+        )
 
     def answer_rule(self, item: Item) -> Literal["require", "warn", "ignore"]:
         rule: Literal["require", "warn", "ignore"] = item.settings.get("answer_cells", "require")
@@ -284,7 +290,7 @@ class Taking(ColumnKind, Preparing):
 @lru_cache(maxsize=32)
 def answer_cells(table: Table, answers: tuple[str, ...]) -> Mapping[str, frozenset[CellRef]]:
     """For each answer that stands in the table, the cells that hold it: the same text, number or date."""
-    found: dict[str, frozenset[CellRef]] = {}
+    cells_by_answer: dict[str, frozenset[CellRef]] = {}
     seen: dict[tuple[str, str], bool] = {}
     for answer in answers:
         number = number_of(answer)
@@ -299,28 +305,30 @@ def answer_cells(table: Table, answers: tuple[str, ...]) -> Mapping[str, frozens
                 if seen[answer, text]:
                     cells.add((row, column))
         if cells:
-            found[answer] = frozenset(cells)
-    return found
+            cells_by_answer[answer] = frozenset(cells)
+    return cells_by_answer
 
 
 def named(table: Table, columns: Iterable[str]) -> str:
     """Columns in a sentence, in the order of the table: “Total”, column 3."""
-    wanted = set(columns)
+    column_ids = set(columns)
     return ", ".join(
-        f"“{header.strip()}”" if header.strip() else gettext("column {place}").format(place=place)
-        for place, (column, header) in enumerate(zip(table.column_ids, table.header, strict=True), start=1)
-        if column in wanted
+        f"“{header.strip()}”" if header.strip() else gettext("column {place}").format(place=column_number)
+        for column_number, (column, header) in enumerate(
+            zip(table.column_ids, table.header, strict=True), start=1
+        )
+        if column in column_ids
     )
 
 
 def rows_named(numbers: Iterable[int], most: int = 5) -> str:
     """Rows in a sentence: "row 3", "rows 1, 2, 5, …"."""
-    known = sorted(set(numbers))
-    shown = ", ".join(map(str, known[:most])) + (", …" if len(known) > most else "")
+    row_numbers = sorted(set(numbers))
+    text = ", ".join(map(str, row_numbers[:most])) + (", …" if len(row_numbers) > most else "")
     return (
-        gettext("row {shown}").format(shown=shown)
-        if len(known) == 1
-        else gettext("rows {shown}").format(shown=shown)
+        gettext("row {shown}").format(shown=text)
+        if len(row_numbers) == 1
+        else gettext("rows {shown}").format(shown=text)
     )
 
 
@@ -332,18 +340,18 @@ def unclear_names(base: Table, edited: Table, operations: Sequence[Operation]) -
     for column in new_names(base, operations):
         if column not in edited.column_ids:
             continue
-        place = edited.column_index(column)
-        name = edited.header[place]
+        index = edited.column_index(column)
+        name = edited.header[index]
         if not plain(name):
             message = gettext("The new name of column {value} is empty. Give it a name.").format(
-                value=place + 1
+                value=index + 1
             )
             yield Problem("operations", "header_empty", message)
             continue
         for other, twin in enumerate(edited.header):
-            if other != place and plain(twin) == plain(name):
+            if other != index and plain(twin) == plain(name):
                 message = gettext("Two columns are now called “{name}”: {value} and {value_2}. ").format(
-                    name=name, value=min(place, other) + 1, value_2=max(place, other) + 1
+                    name=name, value=min(index, other) + 1, value_2=max(index, other) + 1
                 )
                 yield Problem("operations", "header_repeats", message + gettext("Choose another name."))
                 break
@@ -365,9 +373,9 @@ def plain(name: str) -> str:
 
 def edited_example(example: Example, operations: Sequence[Operation]) -> Example:
     """The example after the edit. A program goes where a column that it may read is gone, and stays otherwise."""
-    kept = all(isinstance(operation, RenameHeader | InsertColumn) for operation in operations)
+    keeps_program = all(isinstance(operation, RenameHeader | InsertColumn) for operation in operations)
     return dataclasses.replace(
-        example, table=replay(example.table, operations), program=example.program if kept else None
+        example, table=replay(example.table, operations), program=example.program if keeps_program else None
     )
 
 
@@ -375,11 +383,11 @@ def edited_example(example: Example, operations: Sequence[Operation]) -> Example
 
 
 def entries(
-    value: object, field: str, size: int, known: Mapping[int, Callable[[str], bool]]
+    value: object, field: str, size: int, checks: Mapping[int, Callable[[str], bool]]
 ) -> tuple[tuple[str, ...], ...]:
     """A list of lists of `size` texts, the first one the id of a column; None is an empty list.
 
-    `known` says which texts may stand at a place. Each entry is kept once. Raises `Invalid` naming the first bad one.
+    `checks` says which texts may stand at a place. Each entry is kept once. Raises `Invalid` naming the first bad one.
     """
     if value is None:
         return ()
@@ -395,24 +403,24 @@ def entries(
                 )
             ]
         )
-    found: dict[tuple[str, ...], None] = {}
-    for index, one in enumerate(value):
+    unique_entries: dict[tuple[str, ...], None] = {}
+    for index, texts in enumerate(value):
         if (
-            not isinstance(one, list | tuple)
-            or len(one) != size
-            or not all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in one)
-            or not is_id(one[0])
+            not isinstance(texts, list | tuple)
+            or len(texts) != size
+            or not all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in texts)
+            or not is_id(texts[0])
         ):
             message = gettext("An entry must be a list of {size} texts; the first is a column id.").format(
                 size=size
             )
             raise Invalid([Problem(f"{field}.{index}", "wrong_type", message)])
-        for place, fits in known.items():
-            if not fits(one[place]):
-                message = gettext("“{one}” is not allowed here.").format(one=one[place][:80])
-                raise Invalid([Problem(f"{field}.{index}.{place}", "unknown_value", message)])
-        found[tuple(one)] = None
-    return tuple(found)
+        for position, fits in checks.items():
+            if not fits(texts[position]):
+                message = gettext("“{one}” is not allowed here.").format(one=texts[position][:80])
+                raise Invalid([Problem(f"{field}.{index}.{position}", "unknown_value", message)])
+        unique_entries[tuple(texts)] = None
+    return tuple(unique_entries)
 
 
 def short_text(value: object, field: str) -> str:

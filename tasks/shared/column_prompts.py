@@ -23,28 +23,28 @@ CHARACTERS_PER_TOKEN = 4
 def relevant_table(table: Table, question: str, tokens: int = MAX_ROW_TOKENS) -> str:
     """Title, numbered columns and the rows of `relevant_rows`; a last line says how many are not shown."""
     rows = relevant_rows(table, question, tokens)
-    lines = [shown_table(table, 0), *(_row(table.rows[place]) for place in rows)]
+    lines = [shown_table(table, 0), *(_row(table.rows[index]) for index in rows)]
     hidden = len(table.rows) - len(rows)
     return "\n".join([*lines, f"({hidden} of {len(table.rows)} rows are not shown)"] if hidden else lines)
 
 
 def relevant_rows(table: Table, question: str, tokens: int = MAX_ROW_TOKENS) -> list[int]:
     """Positions of as many rows as fit, at least one, in their order. Rows that share words with the question go first."""
-    asked = set(_words(question))
+    question_words = set(_words(question))
     by_relevance = sorted(
         range(len(table.rows)),
-        key=lambda place: (
-            -len(asked & {word for cell in table.rows[place] for word in _words(cell)}),
-            place,
+        key=lambda index: (
+            -len(question_words & {word for cell in table.rows[index] for word in _words(cell)}),
+            index,
         ),
     )
-    shown, left = list[int](), tokens * CHARACTERS_PER_TOKEN
-    for place in by_relevance:
-        left -= len(_row(table.rows[place])) + 1
-        if left < 0 and shown:
+    selected, remaining_characters = list[int](), tokens * CHARACTERS_PER_TOKEN
+    for index in by_relevance:
+        remaining_characters -= len(_row(table.rows[index])) + 1
+        if remaining_characters < 0 and selected:
             break
-        shown.append(place)
-    return sorted(shown)
+        selected.append(index)
+    return sorted(selected)
 
 
 def _words(text: str) -> list[str]:
@@ -78,8 +78,8 @@ def column_of(value: object, table: Table, path: str) -> str:
 
 def named_column(table: Table, column: str) -> dict[str, Any]:
     """A column as `column_of` reads it."""
-    place = table.column_index(column)
-    return {"number": place + 1, "name": table.header[place]}
+    index = table.column_index(column)
+    return {"number": index + 1, "name": table.header[index]}
 
 
 def words(value: object, path: str) -> str:

@@ -169,24 +169,26 @@ class RatingTask(DeclaredTask):
     def scores(self, response: Any) -> Mapping[str, int | float | None]:
         return {scale.name: getattr(response, scale.name) for scale in self.dimensions}
 
-    def merged(self, responses: Sequence[Any], item: Item, found: Mapping[str, float]) -> Any:
+    def merged(self, responses: Sequence[Any], item: Item, consensus: Mapping[str, float]) -> Any:
         """The mean scores; other fields are empty."""
-        return self.response_type(**{field.name: found.get(field.name, field.empty) for field in self.fields})
+        return self.response_type(
+            **{field.name: consensus.get(field.name, field.empty) for field in self.fields}
+        )
 
     def feedback(self, item: Item, response: Any, expected: Any) -> tuple[bool, list[str]]:
         """One step beside the expected score is near enough: people of the paper were not closer."""
         lines, apart = [], []
         for field in self.dimensions:
-            own, wanted = getattr(response, field.name), getattr(expected, field.name)
-            if own is None or wanted is None:
-                apart.append(0 if own == wanted else field.highest)
+            own, expected_score = getattr(response, field.name), getattr(expected, field.name)
+            if own is None or expected_score is None:
+                apart.append(0 if own == expected_score else field.highest)
                 continue
-            apart.append(abs(own - wanted))
-            if own != wanted:
+            apart.append(abs(own - expected_score))
+            if own != expected_score:
                 near = gettext(" Close enough.") if apart[-1] == 1 else ""
                 lines.append(
                     gettext("{label}: your score {score}, expected {expected}.{near}").format(
-                        label=gettext(field.label), score=own, expected=wanted, near=near
+                        label=gettext(field.label), score=own, expected=expected_score, near=near
                     )
                 )
         return all(steps <= 1 for steps in apart), lines

@@ -173,10 +173,12 @@ class DefinedTask(DeclaredTask):
     def members(self, response: Any) -> frozenset[Hashable]:
         return frozenset(getattr(response, self.decides))
 
-    def merged(self, responses: Sequence[Any], item: Item, found: Any) -> Any:
+    def merged(self, responses: Sequence[Any], item: Item, consensus: Any) -> Any:
         """The decided value, and of every other field what these people agree on."""
         value = (
-            found[self.decides] if self.compares == "scales" else self._in_order(self.deciding, found, item)
+            consensus[self.decides]
+            if self.compares == "scales"
+            else self._in_order(self.deciding, consensus, item)
         )
         return self._decided({**self._common(responses, item), self.decides: value})
 
@@ -194,13 +196,13 @@ class DefinedTask(DeclaredTask):
         """
         if version() < 8:
             return self.response_type(**values)
-        asked: dict[str, Any] = {}
+        applicable_values: dict[str, Any] = {}
         for field in self.fields:
-            if field.when is None or field.when.holds(asked):
-                asked[field.name] = values[field.name]
-        for field, other in self._not_different(asked):
+            if field.when is None or field.when.holds(applicable_values):
+                applicable_values[field.name] = values[field.name]
+        for field, other in self._not_different(applicable_values):
             raise Undecidable(decision_rules.SAME_VALUE.format(name=str(field.label), other=str(other.label)))
-        return self.response_type(**asked)
+        return self.response_type(**applicable_values)
 
     def _not_different(self, values: Mapping[str, Any]) -> Iterator[tuple[Question, Question]]:
         """The fields that have the same value as the field that they must differ from, with that field."""
@@ -214,17 +216,17 @@ class DefinedTask(DeclaredTask):
         """Of each field what more than half of the people say, the mean of a scale, and a text if all wrote the same."""
         values: dict[str, Any] = {}
         for field in self.fields:
-            said = [getattr(response, field.name) for response in responses]
-            given = [value for value in said if value != field.empty]
+            answers = [getattr(response, field.name) for response in responses]
+            non_empty = [value for value in answers if value != field.empty]
             if isinstance(field, MultiChoice | Cells) and not isinstance(field, Rank):
-                counts = Counter(member for members in said for member in members)
+                counts = Counter(member for members in answers for member in members)
                 most = [member for member, count in counts.items() if 2 * count > len(responses)]
                 values[field.name] = self._in_order(field, most, item)
             elif isinstance(field, Scale | Number):
-                values[field.name] = mean(sorted(given)) if given else field.empty
+                values[field.name] = mean(sorted(non_empty)) if non_empty else field.empty
             else:
-                value, count = max(sorted(Counter(said).items(), key=repr), key=lambda pair: pair[1])
-                enough = count == len(said) if isinstance(field, Text) else 2 * count > len(said)
+                value, count = max(sorted(Counter(answers).items(), key=repr), key=lambda pair: pair[1])
+                enough = count == len(answers) if isinstance(field, Text) else 2 * count > len(answers)
                 values[field.name] = value if enough else field.empty
         return values
 
@@ -267,17 +269,23 @@ class DefinedTask(DeclaredTask):
         """Every field but texts as expected; one step beside an expected score is near enough."""
         lines, right = [], True
         for field in self.fields:
-            own, wanted = getattr(response, field.name), getattr(expected, field.name)
-            if own == wanted or isinstance(field, Text):
+            own, expected_value = getattr(response, field.name), getattr(expected, field.name)
+            if own == expected_value or isinstance(field, Text):
                 continue
-            near = isinstance(field, Scale) and None not in (own, wanted) and abs(own - wanted) <= 1
+            near = (
+                isinstance(field, Scale)
+                and None not in (own, expected_value)
+                and abs(own - expected_value) <= 1
+            )
             right = right and near
             nothing = gettext("nothing")
             lines.append(
                 gettext("{label}: your answer {own}, expected {wanted}.{near}").format(
                     label=gettext(field.label),
                     own=nothing if own == field.empty else self._in_words(field, own, item),
-                    wanted=nothing if wanted == field.empty else self._in_words(field, wanted, item),
+                    wanted=nothing
+                    if expected_value == field.empty
+                    else self._in_words(field, expected_value, item),
                     near=gettext(" Close enough.") if near else "",
                 )
             )
@@ -366,26 +374,26 @@ def _task_of(name: str, text: str, version: int) -> DefinedTask:
     except ValueError as error:
         raise BadDefinition([DefinitionFault((), str(error))]) from error
     shape = [DefinitionFault(path, message) for path, message in schema_faults(SCHEMA, data)]
-    if found := shape or faults(name, data):
-        raise BadDefinition(found)
+    if problems := shape or faults(name, data):
+        raise BadDefinition(problems)
     task = _made(name, data, version)
-    if found := [*_bad_rule(task, data), *_bad_practice(task, data)]:
-        raise BadDefinition(found)
+    if problems := [*_bad_rule(task, data), *_bad_practice(task, data)]:
+        raise BadDefinition(problems)
     return task
 
 
 def _made(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
     named = {field["name"]: field for field in data["fields"]}
     fields = tuple(_field(field, named) for field in data["fields"])
-    said = decided(data)
-    deciding = next(field for field in fields if field.name == said["field"])
+    decision = decided(data)
+    deciding = next(field for field in fields if field.name == decision["field"])
     response = dataclasses.make_dataclass(
         "Response",
         [(field.name, Any, dataclasses.field(default=field.empty)) for field in fields],
         frozen=True,
     )
     shows = tuple(data.get("shows", ("question", "table", "titles")))
-    made = type(
+    task_class = type(
         "Defined",
         (OfAnswersTask if any("of" in field for field in data["fields"]) else DefinedTask,),
         {
@@ -399,26 +407,28 @@ def _made(name: str, data: Mapping[str, Any], version: int) -> DefinedTask:
             "shows": shows,
             "fields": fields,
             "response_type": response,
-            "decides": said["field"],
+            "decides": decision["field"],
             "compares": NATURES[type(deciding)],
-            "rule": {key: value for key, value in said.items() if key != "field"},
+            "rule": {key: value for key, value in decision.items() if key != "field"},
             "measures": tuple(_measures(fields, data)),
         },
     )
-    task: DefinedTask = made()
+    task: DefinedTask = task_class()
     return task
 
 
 def _measures(fields: Iterable[Question], data: Mapping[str, Any]) -> Iterator[Measure]:
-    given = {field["name"]: field for field in data["fields"]}
-    wanted = data.get("agreement")
+    field_definitions = {field["name"]: field for field in data["fields"]}
+    agreement = data.get("agreement")
     for field in fields:
         measure = field.measure()
-        if measure is None or (wanted is not None and field.name not in wanted):
+        if measure is None or (agreement is not None and field.name not in agreement):
             continue
-        if wanted is not None:
-            known = statistics_of(given[field.name])
-            measure = dataclasses.replace(measure, statistics=tuple(known[one] for one in wanted[field.name]))
+        if agreement is not None:
+            statistic_names = statistics_of(field_definitions[field.name])
+            measure = dataclasses.replace(
+                measure, statistics=tuple(statistic_names[name] for name in agreement[field.name])
+            )
         yield measure
 
 
@@ -440,7 +450,7 @@ def _field(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> 
         of_answers = "of" in data
         options = enumerate(data.get("options", ()), start=1)
         kind = (_OF_ANSWERS if of_answers else _OF_OPTIONS)[type]
-        return kind(**facts, options=tuple(_option(one, place, of_answers) for place, one in options))
+        return kind(**facts, options=tuple(_option(option, number, of_answers) for number, option in options))
     if type == "scale":
         return _scale(data, facts)
     if type == "number":
@@ -509,8 +519,8 @@ def _bad_rule(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[Definition
 
 
 def _bad_practice(task: DefinedTask, data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
-    for place, entry in enumerate(data.get("practice", ())):
-        path = ("practice", place)
+    for index, entry in enumerate(data.get("practice", ())):
+        path = ("practice", index)
         try:
             item = Item(Example.from_dict(_example(entry["example"])))
         except ExampleError as error:

@@ -54,8 +54,8 @@ class When:
         if value in (None, "", ()):
             return self.operator == "!=" and (self.field in values or version() < 8)
         try:
-            wanted = str(self.value) if isinstance(value, str | tuple) else int(self.value)
-            return OPERATORS[self.operator](value, wanted)
+            operand = str(self.value) if isinstance(value, str | tuple) else int(self.value)
+            return OPERATORS[self.operator](value, operand)
         except (TypeError, ValueError):
             return False
 
@@ -305,8 +305,8 @@ class Scale(Question):
 
     def missing(self) -> Problem:
         message = gettext("{label}: choose a value from {lowest} to {highest}.")
-        shown = message.format(label=gettext(self.label), lowest=self.lowest, highest=self.highest)
-        return Problem(self.name, self.code, shown)
+        text = message.format(label=gettext(self.label), lowest=self.lowest, highest=self.highest)
+        return Problem(self.name, self.code, text)
 
     def describe(self, value: float) -> list[str]:
         message = gettext("{label}: {score:g} of {highest}.")
@@ -362,12 +362,16 @@ class Number(Question):
     ) -> float:
         low = self.lowest if math.isfinite(self.lowest) else min(0, self.highest)
         high = self.highest if math.isfinite(self.highest) else low + 10
-        right, other = (min(high, low + (high - low) * one.randint(0, 10) / 10) for one in (truth, rng))
+        right, other = (
+            min(high, low + (high - low) * generator.randint(0, 10) / 10) for generator in (truth, rng)
+        )
         return right if rng.random() < accuracy else other
 
     def schema(self) -> dict[str, Any]:
         limits = {"minimum": self.lowest, "maximum": self.highest}
-        return {"type": ["number", "null"]} | {key: one for key, one in limits.items() if math.isfinite(one)}
+        return {"type": ["number", "null"]} | {
+            key: limit for key, limit in limits.items() if math.isfinite(limit)
+        }
 
     def measure(self) -> Measure:
         statistics = ("krippendorff_alpha_interval", "percent_agreement")
@@ -519,8 +523,8 @@ class AnswerChoice(Choice):
     def read(self, value: object, item: Item) -> Read:
         if value == "":
             return "", []
-        known = isinstance(value, str) and value in answer_numbers(self, item)
-        return (value, []) if known else ("", [self.missing()])
+        is_answer = isinstance(value, str) and value in answer_numbers(self, item)
+        return (value, []) if is_answer else ("", [self.missing()])
 
     def missing(self) -> Problem:
         return Problem(self.name, self.code, gettext(ONE_ANSWER))
@@ -551,11 +555,13 @@ class AnswerMultiChoice(MultiChoice):
     def read(self, value: object, item: Item) -> Read:
         if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
             return (), [Problem(self.name, self.malformed, gettext("This must be a list of options."))]
-        known = answer_numbers(self, item)
+        valid_numbers = answer_numbers(self, item)
         problems = [
-            Problem(self.name, self.unknown, gettext(ONE_ANSWER)) for part in value if part not in known
+            Problem(self.name, self.unknown, gettext(ONE_ANSWER))
+            for part in value
+            if part not in valid_numbers
         ]
-        return tuple(part for part in known if part in value), problems[:1]
+        return tuple(part for part in valid_numbers if part in value), problems[:1]
 
     def in_order(self, values: Collection[str]) -> tuple[str, ...]:
         numbers = sorted((value for value in values if value not in self.values), key=int)
@@ -611,8 +617,8 @@ def in_words(options: Sequence[Option]) -> list[str]:
 
 def cells_in_order(cells: Collection[Cell], table: Table) -> tuple[Cell, ...]:
     """Cells in the order of the table, row by row."""
-    rows = {id: place for place, id in enumerate(table.row_ids)}
-    columns = {id: place for place, id in enumerate(table.column_ids)}
+    rows = {id: index for index, id in enumerate(table.row_ids)}
+    columns = {id: index for index, id in enumerate(table.column_ids)}
     return tuple(sorted(cells, key=lambda cell: (rows[cell[0]], columns[cell[1]])))
 
 
@@ -620,8 +626,8 @@ def cells_in_words(cells: Sequence[Cell], table: Table) -> list[str]:
     """One sentence a row: "Row 3: Votes (361), Party (Labour)."""
     rows: dict[str, list[str]] = {}
     for row, column in cells:
-        place = table.column_index(column)
-        name = table.header[place].strip() or gettext("column {value}").format(value=place + 1)
+        index = table.column_index(column)
+        name = table.header[index].strip() or gettext("column {value}").format(value=index + 1)
         rows.setdefault(row, []).append(f"{name} ({table.cell(row, column).strip() or 'empty'})")
     return [
         gettext("Row {value}: {texts}.").format(value=table.row_index(row) + 1, texts=", ".join(texts))

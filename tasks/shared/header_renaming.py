@@ -77,26 +77,26 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         for column, name in zip(table.column_ids, table.header, strict=True):
             if not name.strip():
                 continue
-            found, reasons = self.names_for(table, column, context)
+            suggestions, reasons = self.names_for(table, column, context)
             missing.update(dict.fromkeys(reasons))
-            columns[column] = list(self._told(found))
+            columns[column] = list(self._told(suggestions))
         return {
             "columns": columns,
             "missing": list(map(shown, missing)),
             "preparing": bool(context.preparing),
         }
 
-    def _told(self, found: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
+    def _told(self, suggestions: Iterable[Suggestion]) -> Iterator[dict[str, str]]:
         """Suggestions as the page shows them; a sense that several share is said once, with the first of them."""
-        said: set[str] = set()
-        for one in found:
-            sense = "" if one.sense in said else one.sense
-            said.add(one.sense)
-            why = "; ".join(part for part in (sense, shown(one.why)) if part)
+        seen_senses: set[str] = set()
+        for suggestion in suggestions:
+            sense = "" if suggestion.sense in seen_senses else suggestion.sense
+            seen_senses.add(suggestion.sense)
+            why = "; ".join(part for part in (sense, shown(suggestion.why)) if part)
             yield {
-                "text": one.text,
-                "source": one.source,
-                "by": gettext(self.suggesters[one.source]),
+                "text": suggestion.text,
+                "source": suggestion.source,
+                "by": gettext(self.suggesters[suggestion.source]),
                 "why": why,
             }
 
@@ -112,23 +112,25 @@ class Renaming(ColumnKind, Suggesting, Proposing):
         table, whole = item.example.table, []
         spoken = f" {plain(item.example.question)} "
         for column, name in zip(table.column_ids, table.header, strict=True):
-            found = self.names_for(table, column, context)[0] if name.strip() else ()
+            suggestions = self.names_for(table, column, context)[0] if name.strip() else ()
             named = f" {plain(name)} " in spoken.replace("?", " ").replace(",", " ")
-            for place, one in enumerate(found):
-                if place == 0 and one.score >= self.sure:
-                    whole.append((column, one))
-                if place < MOST_FOR_A_COLUMN:
-                    score = min(1.0, one.score) * (0.9 if named else 0.6) / (place + 1)
-                    yield self._proposed(table, [(column, one)], score)
+            for index, suggestion in enumerate(suggestions):
+                if index == 0 and suggestion.score >= self.sure:
+                    whole.append((column, suggestion))
+                if index < MOST_FOR_A_COLUMN:
+                    score = min(1.0, suggestion.score) * (0.9 if named else 0.6) / (index + 1)
+                    yield self._proposed(table, [(column, suggestion)], score)
         if len(whole) > 1:
             yield self._proposed(table, whole, 0.95)
 
     def _proposed(self, table: Table, names: Sequence[tuple[str, Suggestion]], score: float) -> Proposed:
-        data = self._renamed(table, {column: one.text for column, one in names})
-        taken = [[column, one.text, one.source] for column, one in names]
-        why = joined(_short(part for _, one in names for part in (one.sense, one.why)), "; ")
-        by = ", ".join(dict.fromkeys(one.source for _, one in names))
-        return Proposed({**data, "taken": taken}, self.perturbation, by, why, score)
+        data = self._renamed(table, {column: suggestion.text for column, suggestion in names})
+        accepted = [[column, suggestion.text, suggestion.source] for column, suggestion in names]
+        why = joined(
+            _short(part for _, suggestion in names for part in (suggestion.sense, suggestion.why)), "; "
+        )
+        by = ", ".join(dict.fromkeys(suggestion.source for _, suggestion in names))
+        return Proposed({**data, "taken": accepted}, self.perturbation, by, why, score)
 
     def _renamed(self, table: Table, names: Mapping[str, str]) -> dict[str, Any]:
         operations = []
@@ -144,24 +146,28 @@ class Renaming(ColumnKind, Suggesting, Proposing):
     def put(self, item: Item) -> str:
         return relevant_table(item.example.table, item.example.question)
 
-    def replied(self, response: Response, wanted: Wanted, item: Item) -> Mapping[str, Any] | None:
+    def replied(self, response: Response, request: Wanted, item: Item) -> Mapping[str, Any] | None:
         if response.does_not_apply:
             return None
         table = item.example.table
-        renamed = [one for one in response.operations if isinstance(one, RenameHeader)]
-        return {"columns": [{**named_column(table, one.column), "new": one.new} for one in renamed]}
+        renamed = [operation for operation in response.operations if isinstance(operation, RenameHeader)]
+        return {
+            "columns": [
+                {**named_column(table, operation.column), "new": operation.new} for operation in renamed
+            ]
+        }
 
-    def taken(self, reply: Mapping[str, Any], wanted: Wanted, item: Item) -> Mapping[str, Any]:
+    def taken(self, reply: Mapping[str, Any], request: Wanted, item: Item) -> Mapping[str, Any]:
         only(reply, {"columns"})
         table, columns = item.example.table, reply["columns"]
         if not isinstance(columns, list) or not columns:
             raise refused("columns", "Columns are a list with at least one column.")
         names: dict[str, str] = {}
-        for place, one in enumerate(columns):
-            column = column_of(one, table, f"columns.{place}")
+        for index, entry in enumerate(columns):
+            column = column_of(entry, table, f"columns.{index}")
             if column in names:
-                raise refused(f"columns.{place}", "A column is named twice.")
-            names[column] = words(one.get("new"), f"columns.{place}.new")
+                raise refused(f"columns.{index}", "A column is named twice.")
+            names[column] = words(entry.get("new"), f"columns.{index}.new")
         return self._renamed(table, names)
 
     # -- what is asked of a response -----------------------------------------------------------------
@@ -176,28 +182,31 @@ class Renaming(ColumnKind, Suggesting, Proposing):
 
     def further(self, sent: Mapping[str, Any], item: Item, edited: Table) -> dict[str, Any]:
         """What was taken counts where the column has a new name; what was turned down counts in any case."""
-        known: dict[int, Callable[[str], bool]] = {
+        checks: dict[int, Callable[[str], bool]] = {
             0: lambda column: column in item.example.table.column_ids,
             2: lambda source: source in self.suggesters,
         }
         renamed = {
             operation.column for operation in sent["operations"] if isinstance(operation, RenameHeader)
         }
-        taken = [entry for entry in entries(sent["taken"], "taken", 3, known) if entry[0] in renamed]
-        rejected = entries(sent["rejected"], "rejected", 3, known)
-        columns = [column for column, *_ in taken]
+        accepted = [entry for entry in entries(sent["taken"], "taken", 3, checks) if entry[0] in renamed]
+        rejected = entries(sent["rejected"], "rejected", 3, checks)
+        columns = [column for column, *_ in accepted]
         if len(set(columns)) < len(columns):
             message = gettext("Two suggestions are recorded as the name of one column. Keep one.")
             raise Invalid([Problem("taken", "taken_twice", message)])
-        if contradiction := set(taken).intersection(rejected):
+        if contradiction := set(accepted).intersection(rejected):
             _, text, _ = min(contradiction)
             message = gettext("The suggestion “{text}” is both accepted and rejected. Choose one.").format(
                 text=text
             )
             raise Invalid([Problem("rejected", "taken_and_rejected", message)])
-        place = item.example.table.column_index
-        in_order = sorted(rejected, key=lambda entry: (place(entry[0]), entry[1:]))
-        return {"taken": tuple(sorted(taken, key=lambda entry: place(entry[0]))), "rejected": tuple(in_order)}
+        column_index = item.example.table.column_index
+        in_order = sorted(rejected, key=lambda entry: (column_index(entry[0]), entry[1:]))
+        return {
+            "taken": tuple(sorted(accepted, key=lambda entry: column_index(entry[0]))),
+            "rejected": tuple(in_order),
+        }
 
     def describe(self, response: Response, item: Item) -> list[str]:
         lines = super().describe(response, item)
@@ -265,19 +274,23 @@ class Renaming(ColumnKind, Suggesting, Proposing):
 
     def report(self, rows: Sequence[Answered]) -> list[Report]:
         """How good the suggestions are: what became of those that somebody judged, by who suggested them."""
-        kept, edited, rejected = Counter[str](), Counter[str](), Counter[str]()
+        accepted, edited, rejected = Counter[str](), Counter[str](), Counter[str]()
         own = 0
         for row in rows:
-            new = {one.column: one.new for one in row.response.operations if isinstance(one, RenameHeader)}
+            new = {
+                operation.column: operation.new
+                for operation in row.response.operations
+                if isinstance(operation, RenameHeader)
+            }
             for column, text, source in row.response.taken:
-                (kept if new[column] == text else edited)[source] += 1
+                (accepted if new[column] == text else edited)[source] += 1
             own += len(new) - len(row.response.taken)
             rejected.update(source for *_, source in row.response.rejected)
         lines: list[tuple[str | int | float | None, ...]] = []
         for source, title in self.suggesters.items():
-            judged = kept[source] + edited[source] + rejected[source]
-            share = round(kept[source] / judged, 4) if judged else None
-            lines.append((title, kept[source], edited[source], rejected[source], share))
+            judged = accepted[source] + edited[source] + rejected[source]
+            share = round(accepted[source] / judged, 4) if judged else None
+            lines.append((title, accepted[source], edited[source], rejected[source], share))
         lines.append((gettext("Own names"), own, None, None, None))
         columns = (
             gettext("Suggested by"),
@@ -294,7 +307,11 @@ class Renaming(ColumnKind, Suggesting, Proposing):
 
 def _names(response: Response) -> set[tuple[str, str]]:
     """What the response calls which column, as names are compared."""
-    return {(one.column, plain(one.new)) for one in response.operations if isinstance(one, RenameHeader)}
+    return {
+        (operation.column, plain(operation.new))
+        for operation in response.operations
+        if isinstance(operation, RenameHeader)
+    }
 
 
 def _short(reasons: Iterable[str]) -> Iterator[str]:

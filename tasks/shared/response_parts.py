@@ -58,8 +58,12 @@ class Reading:
     def answers(self, name: str) -> tuple[str, ...]:
         """A list of answers, without blanks around them and without those that are blank."""
         value = self.data.get(name, [])
-        if isinstance(value, list) and len(value) <= MOST_ANSWERS and all(_is_text(one) for one in value):
-            return tuple(one.strip() for one in value if one.strip())
+        if (
+            isinstance(value, list)
+            and len(value) <= MOST_ANSWERS
+            and all(_is_text(answer) for answer in value)
+        ):
+            return tuple(answer.strip() for answer in value if answer.strip())
         self._wrong(
             name,
             gettext("Answers must be a list of at most {most_answers} texts.").format(
@@ -82,15 +86,15 @@ class Reading:
                 ),
             )
             return ()
-        found = []
-        for index, one in enumerate(value):
+        operations = []
+        for index, entry in enumerate(value):
             try:
-                found.append(from_dict(one))
+                operations.append(from_dict(entry))
             except OperationError as error:
                 self.problems.append(Problem(f"{name}.{index}", error.code, str(error)))
-        lasting = [each for each in found if isinstance(each, WHOLE)]  # the others may cancel out
+        lasting = [each for each in operations if isinstance(each, WHOLE)]  # the others may cancel out
         self.problems += [Problem(name, each.code, each.message) for each in not_allowed(allowed, lasting)]
-        return tuple(found)
+        return tuple(operations)
 
     def program(self, name: str, example: Example) -> Mapping[str, Any] | None:
         """A confirmed program, `tableqa.programs.executable_answers.NONE`, or None where nobody said anything."""

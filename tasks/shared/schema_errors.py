@@ -58,8 +58,8 @@ def _validator() -> Any:
     """The validator of JSON Schema, whose own `uniqueItems` takes quadratic time where types are mixed."""
     from jsonschema import Draft202012Validator, ValidationError, validators  # slow to load
 
-    def unique(validator: Any, wanted: bool, value: Any, schema: Any) -> Iterator[ValidationError]:
-        is_list = wanted and isinstance(value, list)
+    def unique(validator: Any, must_be_unique: bool, value: Any, schema: Any) -> Iterator[ValidationError]:
+        is_list = must_be_unique and isinstance(value, list)
         if is_list and len({json.dumps(entry, sort_keys=True) for entry in value}) < len(value):
             yield ValidationError("an entry appears twice")
 
@@ -76,10 +76,10 @@ def _too_many(schema: Mapping[str, Any], value: object, path: Path) -> Iterator[
             ((at, part, schema.get("items", {})) for at, part in enumerate(value)),
         )
     elif isinstance(value, Mapping):
-        known = schema.get("properties", {})
+        properties = schema.get("properties", {})
         most, parts = (
             schema.get("maxProperties"),
-            ((key, part, known.get(key, others)) for key, part in value.items()),
+            ((key, part, properties.get(key, others)) for key, part in value.items()),
         )
     else:
         return
@@ -91,14 +91,17 @@ def _too_many(schema: Mapping[str, Any], value: object, path: Path) -> Iterator[
 
 
 def _said(error: Any, path: Path, schema: Mapping[str, Any], what: str) -> Iterator[tuple[Path, str]]:
-    rule, wanted, found = error.validator, error.validator_value, error.instance
+    rule, expected, value = error.validator, error.validator_value, error.instance
     if rule == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        for key in found:
-            if key not in known:
-                yield (*path, key), _elsewhere(key, path, known, schema) or unknown(what, key, known)
+        known_keys = list(error.schema.get("properties", {}))
+        for key in value:
+            if key not in known_keys:
+                yield (
+                    (*path, key),
+                    _elsewhere(key, path, known_keys, schema) or unknown(what, key, known_keys),
+                )
     elif rule == "required":
-        missing = [key for key in wanted if key not in found]
+        missing = [key for key in expected if key not in value]
         if error.message.startswith(repr(missing[0])):  # one error for each key: said once
             yield path, _missing(missing)
     else:
@@ -107,32 +110,32 @@ def _said(error: Any, path: Path, schema: Mapping[str, Any], what: str) -> Itera
 
 def sentence(error: Any) -> str:
     """What a validator of JSON Schema found, in words: what is wanted, and what is there instead."""
-    rule, wanted, found = error.validator, error.validator_value, error.instance
-    shown = _shown(found)
+    rule, expected, value = error.validator, error.validator_value, error.instance
+    value_text = _shown(value)
     if rule == "type":
-        kinds = [wanted] if isinstance(wanted, str) else wanted
+        kinds = [expected] if isinstance(expected, str) else expected
         words = gettext("Expected {kinds}, not {shown}.").format(
-            kinds=gettext(" or ").join(gettext(TYPES[kind]) for kind in kinds), shown=shown
+            kinds=gettext(" or ").join(gettext(TYPES[kind]) for kind in kinds), shown=value_text
         )
-        if "string" in kinds and not isinstance(found, dict | list):
+        if "string" in kinds and not isinstance(value, dict | list):
             words += " " + gettext("Put it in quotes.")
         return words
     if rule == "enum":
-        return unknown(gettext("value"), found, wanted)
+        return unknown(gettext("value"), value, expected)
     if rule in LIMITS:
-        limit = wanted if rule in ("const", "uniqueItems") else number(f"{wanted:,}").shown()
-        return gettext(LIMITS[rule]).format(wanted=limit, shown=shown)
+        limit = expected if rule in ("const", "uniqueItems") else number(f"{expected:,}").shown()
+        return gettext(LIMITS[rule]).format(wanted=limit, shown=value_text)
     if rule == "required":
-        return _missing([key for key in wanted if key not in found])
+        return _missing([key for key in expected if key not in value])
     if rule == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        return " ".join(unknown(gettext("key"), key, known) for key in found if key not in known)
+        known_keys = list(error.schema.get("properties", {}))
+        return " ".join(unknown(gettext("key"), key, known_keys) for key in value if key not in known_keys)
     if rule in ("anyOf", "oneOf") and error.context:
-        reasons = gettext(" Or: ").join(dict.fromkeys(sentence(one) for one in error.context))
-        return gettext("{shown} is not valid: {reasons}").format(shown=shown, reasons=reasons)
-    said = error.schema.get("description") or error.schema.get("title")
+        reasons = gettext(" Or: ").join(dict.fromkeys(sentence(cause) for cause in error.context))
+        return gettext("{shown} is not valid: {reasons}").format(shown=value_text, reasons=reasons)
+    description = error.schema.get("description") or error.schema.get("title")
     return gettext("{shown} is not valid: {said}.").format(
-        shown=shown, said=gettext(said) if said else f"{rule} {wanted}"
+        shown=value_text, said=gettext(description) if description else f"{rule} {expected}"
     )
 
 
@@ -141,9 +144,9 @@ def _missing(names: list[str]) -> str:
     return words.format(names=_and(names))
 
 
-def _elsewhere(key: Any, path: Path, known: Iterable[str], schema: Mapping[str, Any]) -> str:
+def _elsewhere(key: Any, path: Path, known_keys: Iterable[str], schema: Mapping[str, Any]) -> str:
     """Where a key belongs that is unknown here and has its place one step up or down; "" for every other."""
-    if nearest(key, known, 0.6):
+    if nearest(key, known_keys, 0.6):
         return ""
     section = next((part for part in reversed(path) if isinstance(part, str)), "")
     inside = section and path[-1] == section
@@ -151,7 +154,7 @@ def _elsewhere(key: Any, path: Path, known: Iterable[str], schema: Mapping[str, 
         return gettext("Unknown key {key} in `{section}`. Did you mean {near!r}, one level up?").format(
             key=_shown(key), section=section, near=near
         )
-    for name in known:
+    for name in known_keys:
         if near := nearest(key, _keys(schema, (*path, name))):
             return gettext("Unknown key {key}. Did you mean {near!r} in `{name}`?").format(
                 key=_shown(key), near=near, name=name
@@ -171,14 +174,14 @@ def _keys(schema: Mapping[str, Any], path: Path) -> list[str]:
     return list(shape.get("properties", {}))
 
 
-def nearest(name: Any, known: Iterable[str], cutoff: float = 0.75) -> str:
+def nearest(name: Any, candidates: Iterable[str], cutoff: float = 0.75) -> str:
     """The key that was perhaps meant, "" where none is like it."""
-    return next(iter(difflib.get_close_matches(str(name), list(known), n=1, cutoff=cutoff)), "")
+    return next(iter(difflib.get_close_matches(str(name), list(candidates), n=1, cutoff=cutoff)), "")
 
 
-def unknown(what: str, name: Any, known: Iterable[Any]) -> str:
+def unknown(what: str, name: Any, available: Iterable[Any]) -> str:
     """There is no such thing; the nearest that there is, or all. `what` is in the reader's language."""
-    texts = [str(one) for one in known]
+    texts = [str(value) for value in available]
     if near := nearest(name, texts, 0.6):
         words = gettext("Unknown {what} {name}. Did you mean {near!r}?")
         return words.format(what=what, name=_shown(name), near=near)

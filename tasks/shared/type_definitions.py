@@ -287,7 +287,7 @@ def in_order(value: Any, schema: Mapping[str, Any] = SCHEMA) -> Any:
         parts = schema.get("properties", {})
         keys = [*(key for key in parts if key in value), *(key for key in value if key not in parts)]
         return {key: in_order(value[key], parts.get(key, {})) for key in keys}
-    return [in_order(one, schema.get("items", {})) for one in value] if isinstance(value, list) else value
+    return [in_order(entry, schema.get("items", {})) for entry in value] if isinstance(value, list) else value
 
 
 def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ()) -> list[DefinitionFault]:
@@ -295,40 +295,40 @@ def faults(name: str, data: Mapping[str, Any], *, installed: Sequence[str] = ())
 
     installed: keys of task types that no definition can take.
     """
-    found = list(name_faults(name, installed))
+    problems = list(name_faults(name, installed))
     seen: dict[str, Mapping[str, Any]] = {}
-    for place, field in enumerate(data["fields"]):
-        found += _field(field, ("fields", place), seen)
+    for index, field in enumerate(data["fields"]):
+        problems += _field(field, ("fields", index), seen)
         seen.setdefault(field["name"], field)
-    found += _key_clashes(data["fields"])
-    found += _of_answers(data)
-    found += _unseen_cells(data)
-    found += _decide(data, seen)
-    found += _agreement(data.get("agreement", {}), seen)
-    return found
+    problems += _key_clashes(data["fields"])
+    problems += _of_answers(data)
+    problems += _unseen_cells(data)
+    problems += _decide(data, seen)
+    problems += _agreement(data.get("agreement", {}), seen)
+    return problems
 
 
 def new_faults(data: Mapping[str, Any]) -> list[DefinitionFault]:
     """What a new definition that has no other faults cannot have, although stored ones keep working with it."""
-    marked = [place for place, field in enumerate(data["fields"]) if field["type"] == "cells"]
+    marked = [index for index, field in enumerate(data["fields"]) if field["type"] == "cells"]
     message = gettext(
         "The table has one selection, and {name!r} uses it. Remove this field, or make a second task type."
     )
     return [
-        DefinitionFault(("fields", place, "type"), message.format(name=data["fields"][marked[0]]["name"]))
-        for place in marked[1:]
+        DefinitionFault(("fields", index, "type"), message.format(name=data["fields"][marked[0]]["name"]))
+        for index in marked[1:]
     ]
 
 
 def decided(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The decided field and its rule: as the definition says, else the first required field that has options or steps."""
     fields = {field["name"]: field for field in data["fields"]}
-    given = data.get("decide", {})
+    decision = data.get("decide", {})
     always = [field for field in data["fields"] if not field.get("optional") and "when" not in field]
     usual = next((field for field in always if field["type"] != "text"), always[0] if always else None)
-    name = given.get("field") or (usual["name"] if usual else "")
-    rule = given.get("rule") or (RULES[fields[name]["type"]][0] if name in fields else "")
-    return {**given, "field": name, "rule": rule}
+    name = decision.get("field") or (usual["name"] if usual else "")
+    rule = decision.get("rule") or (RULES[fields[name]["type"]][0] if name in fields else "")
+    return {**decision, "field": name, "rule": rule}
 
 
 def condition(text: str, fields: Mapping[str, Mapping[str, Any]]) -> When | None:
@@ -359,8 +359,12 @@ def key_of(option: Any, number: int, *, of_answers: bool) -> str:
 
 def statistics_of(field: Mapping[str, Any]) -> Mapping[str, str]:
     """The statistics that fit a field, as `STATISTICS` has them."""
-    known = STATISTICS[field["type"]]
-    return {name: full for name, full in known.items() if "of" not in field or name not in OF_ANSWERS_NOT}
+    statistic_names = STATISTICS[field["type"]]
+    return {
+        name: full
+        for name, full in statistic_names.items()
+        if "of" not in field or name not in OF_ANSWERS_NOT
+    }
 
 
 def steps_of(field: Mapping[str, Any]) -> range:
@@ -412,7 +416,7 @@ def _different(
     field: Mapping[str, Any], path: Path, seen: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DefinitionFault]:
     other = field["different_from"]
-    alike = [name for name, one in seen.items() if one["type"] == field["type"]]
+    alike = [name for name, earlier_field in seen.items() if earlier_field["type"] == field["type"]]
     if other not in alike:
         message = gettext("No field above is called {name!r} and has the type {type}. Those fields: {names}.")
         names = ", ".join(alike) or gettext("none")
@@ -421,28 +425,28 @@ def _different(
 
 def _of_answers(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
     """Whoever chooses among the answers, or ranks them, has to see them. A rank has no other options."""
-    for place, field in enumerate(data["fields"]):
+    for index, field in enumerate(data["fields"]):
         if field["type"] not in OPTIONED or "of" not in field:
             continue
         if field["type"] == "rank" and "options" in field:
             message = gettext("`of` takes the place of `options`. Remove one of them.")
-            yield DefinitionFault(("fields", place, "options"), message)
+            yield DefinitionFault(("fields", index, "options"), message)
         if "answers" not in data.get("shows", ()):
             message = gettext("Annotators compare the answers, so add `answers` to `shows`.")
-            yield DefinitionFault(("fields", place, "of"), message)
+            yield DefinitionFault(("fields", index, "of"), message)
         for number, option in enumerate(field.get("options", ())):
             if value_of(option).isdecimal():
                 message = gettext("Numbers stand for the answers. Give the option {value!r} another value.")
-                path: Path = ("fields", place, "options", number)
+                path: Path = ("fields", index, "options", number)
                 yield DefinitionFault(path, message.format(value=value_of(option)))
 
 
 def _unseen_cells(data: Mapping[str, Any]) -> Iterator[DefinitionFault]:
     """Whoever marks cells has to see the table."""
-    for place, field in enumerate(data["fields"]):
+    for index, field in enumerate(data["fields"]):
         if field["type"] == "cells" and "table" not in data.get("shows", ("table",)):
             message = gettext("Annotators mark cells in the table, so add `table` to `shows`.")
-            yield DefinitionFault(("fields", place, "type"), message)
+            yield DefinitionFault(("fields", index, "type"), message)
 
 
 def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
@@ -455,25 +459,25 @@ def _options(field: Mapping[str, Any], path: Path) -> Iterator[DefinitionFault]:
         message = gettext("One option is no choice. Add another one.")
         yield DefinitionFault((*path, "options"), message)
     values = Counter(map(value_of, options))
-    for place, option in enumerate(options):
+    for index, option in enumerate(options):
         value = value_of(option)
-        if values[value] > 1 and value in map(value_of, options[:place]):
+        if values[value] > 1 and value in map(value_of, options[:index]):
             message = gettext("The option {value!r} appears twice. Remove one.")
-            yield DefinitionFault((*path, "options", place), message.format(value=value))
+            yield DefinitionFault((*path, "options", index), message.format(value=value))
         if value != value.strip():
             message = gettext("The option {value!r} begins or ends with a space. Remove it.")
-            yield DefinitionFault((*path, "options", place), message.format(value=value))
+            yield DefinitionFault((*path, "options", index), message.format(value=value))
         if isinstance(option, Mapping) and "key" in option:
             key = str(option["key"]).lower()
             if len(key) != 1 or key in PAGE_KEYS:
                 message = gettext("The key {key!r} cannot be used. Use a digit, or one of: {free}.")
                 free = " ".join(letter for letter in "bjkmorvwy" if letter not in PAGE_KEYS)
-                yield DefinitionFault((*path, "options", place, "key"), message.format(key=key, free=free))
+                yield DefinitionFault((*path, "options", index, "key"), message.format(key=key, free=free))
 
 
 def _key_clashes(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFault]:
     """Two options of one field with one key. Options of different fields may share one: the open question takes it."""
-    for place, field in enumerate(fields):
+    for index, field in enumerate(fields):
         if field["type"] == "rank":
             continue
         of_answers = "of" in field
@@ -486,7 +490,7 @@ def _key_clashes(fields: Sequence[Mapping[str, Any]]) -> Iterator[DefinitionFaul
                     "The options {one!r} and {other!r} have the same key {key!r}. Set another `key`."
                 )
                 words = message.format(one=first[key], other=value_of(option), key=key)
-                yield DefinitionFault(("fields", place, "options", number - 1), words)
+                yield DefinitionFault(("fields", index, "options", number - 1), words)
             first.setdefault(key, value_of(option))
 
 
@@ -540,9 +544,13 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
     elif (when.operator == "contains") != many or (
         field["type"] == "choice" and when.operator not in ("==", "!=")
     ):
-        wanted = {"choice": "== or !=", "multi_choice": "contains", "scale": "==, !=, <, <=, > or >="}
+        fitting_operators = {
+            "choice": "== or !=",
+            "multi_choice": "contains",
+            "scale": "==, !=, <, <=, > or >=",
+        }
         message = gettext("With {name!r}, which is of type {type}, use {wanted}.")
-        words = message.format(name=when.field, type=field["type"], wanted=wanted[field["type"]])
+        words = message.format(name=when.field, type=field["type"], wanted=fitting_operators[field["type"]])
         yield DefinitionFault(path, words)
     else:
         values = [str(step) for step in steps_of(field)] if field["type"] == "scale" else None
@@ -556,8 +564,8 @@ def _when(text: str, path: Path, seen: Mapping[str, Mapping[str, Any]]) -> Itera
 
 def _decide(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) -> Iterator[DefinitionFault]:
     path: Path = ("decide",)
-    said = decided(data)
-    name = said["field"]
+    decision = decided(data)
+    name = decision["field"]
     if not name:
         message = gettext("Every field is optional or has a condition. Make one field required.")
         yield DefinitionFault(("fields",), message)
@@ -573,29 +581,31 @@ def _decide(data: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]]) ->
             "{name!r} can stay empty, so it cannot decide an item. Choose a required field without `when`."
         )
         yield DefinitionFault((*path, "field"), message.format(name=name))
-    if said["rule"] not in RULES[field["type"]]:
+    if decision["rule"] not in RULES[field["type"]]:
         message = gettext("The rule {rule} does not fit a field of type {type}. These fit: {rules}.")
-        words = message.format(rule=said["rule"], type=field["type"], rules=", ".join(RULES[field["type"]]))
+        words = message.format(
+            rule=decision["rule"], type=field["type"], rules=", ".join(RULES[field["type"]])
+        )
         yield DefinitionFault((*path, "rule"), words)
 
 
 def _agreement(
-    given: Mapping[str, Sequence[str]], fields: Mapping[str, Mapping[str, Any]]
+    agreement: Mapping[str, Sequence[str]], fields: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[DefinitionFault]:
-    for name, statistics in given.items():
+    for name, statistics in agreement.items():
         if name not in fields:
             message = gettext("There is no field {name!r}. Fields: {names}.")
             words = message.format(name=name, names=", ".join(fields))
             yield DefinitionFault(("agreement", name), words)
             continue
         type = fields[name]["type"]
-        known = statistics_of(fields[name])
-        if not known:
+        statistic_names = statistics_of(fields[name])
+        if not statistic_names:
             message = gettext("No agreement is computed for a field of type {type}. Remove it.")
             yield DefinitionFault(("agreement", name), message.format(type=type))
             continue
-        for place, statistic in enumerate(statistics):
-            if statistic not in known:
+        for index, statistic in enumerate(statistics):
+            if statistic not in statistic_names:
                 message = gettext("{statistic!r} does not fit a field of type {type}. These fit: {known}.")
-                words = message.format(statistic=statistic, type=type, known=", ".join(known))
-                yield DefinitionFault(("agreement", name, place), words)
+                words = message.format(statistic=statistic, type=type, known=", ".join(statistic_names))
+                yield DefinitionFault(("agreement", name, index), words)

@@ -126,9 +126,9 @@ class ShortTable(Making, Preparing, Suggesting):
         """Freezes the evidence, whether it protects, and the program that comes with the example."""
         inputs: dict[str, Any] = {}
         people = around.decided.get("relevant_cells", ())
-        found = evidence(example, people, around.model_answers.get("cells", ()))
-        if found is not None:
-            inputs["evidence"] = found.to_dict()
+        evidence_cells = evidence(example, people, around.model_answers.get("cells", ()))
+        if evidence_cells is not None:
+            inputs["evidence"] = evidence_cells.to_dict()
             # What the program reads is protected while it counts (`contract`), and not as evidence.
             inputs["protects"] = evidence(example, people, program=False) is not None
         if (own := followed(None, example)) is not None:
@@ -141,12 +141,12 @@ class ShortTable(Making, Preparing, Suggesting):
 
     def payload(self, item: Item) -> dict[str, Any]:
         """What the page shows; with the program, the cells that it alone guards: free once somebody turns it down."""
-        shown = super().payload(item)
-        if "program" in shown:
-            kept = set(self._contract(item, None).protected)
-            guards = [cell for cell in self.contract(item).protected if cell not in kept]
-            shown["program"] = {**shown["program"], "guards": guards}
-        return shown
+        payload = super().payload(item)
+        if "program" in payload:
+            protected_cells = set(self._contract(item, None).protected)
+            guards = [cell for cell in self.contract(item).protected if cell not in protected_cells]
+            payload["program"] = {**payload["program"], "guards": guards}
+        return payload
 
     def _contract(self, item: Item, program: Program | None) -> Contract:
         protected = set(cells_read(program, item.example.table))
@@ -249,8 +249,8 @@ class ShortTable(Making, Preparing, Suggesting):
             short = replay(item.example.table, normalise(response.operations, item.example.table))
         except (Invalid, OperationError):
             return {**previewed(None, item.example, None), "after": list(item.example.answers)}
-        found = previewed(followed(response.program, item.example), item.example, short)
-        return {**found, "after": found["before"]}
+        preview = previewed(followed(response.program, item.example), item.example, short)
+        return {**preview, "after": preview["before"]}
 
     def perturb(self, item: Item, response: Response) -> Perturbed | None:
         if response.unanswerable or response.whole:
@@ -285,7 +285,7 @@ class ShortTable(Making, Preparing, Suggesting):
         if (response.unanswerable, response.whole) != (expected.unanswerable, expected.whole):
             return False, ["Expected:", *self.describe(expected, item)]
         table = item.example.table
-        mine, theirs = (replay(table, one.operations) for one in (response, expected))
+        mine, theirs = (replay(table, candidate.operations) for candidate in (response, expected))
         needed, more = _what_only(table, theirs, mine), _what_only(table, mine, theirs)
         words = [gettext("Still needed: {needed}.").format(needed=", ".join(needed))] if needed else []
         return not needed, words + (
@@ -318,9 +318,9 @@ class ShortTable(Making, Preparing, Suggesting):
         """Cuts down to the evidence, or to what holds the answer; a careless person leaves too much."""
         data: dict[str, Any] = {"unanswerable": False, "whole": False, "operations": [], "program": None}
         table = item.example.table
-        shown = item.inputs.get("program", {}).get("program")
-        wanted = {*marked(item), *cells_read(shown, table)}
-        operations = first_cut(table, wanted or _with_answer(table, item.example.answers))
+        program = item.inputs.get("program", {}).get("program")
+        needed_cells = {*marked(item), *cells_read(program, table)}
+        operations = first_cut(table, needed_cells or _with_answer(table, item.example.answers))
         if not operations:
             return {**data, "whole": True}
         if rng.random() > accuracy:
@@ -334,12 +334,15 @@ def marked(item: Item) -> tuple[CellRef, ...]:
 
 
 def _what_is_missing(
-    program: Program | None, item: Item, short: Table, told: Collection[CellRef]
+    program: Program | None, item: Item, short: Table, reported_cells: Collection[CellRef]
 ) -> list[Problem]:
-    """What the program that counts reads must be left, and it must still give the answer; `told` is told elsewhere."""
+    """What the program that counts reads must be left, and it must still give the answer; `reported_cells` is told
+    elsewhere."""
     base, problems = item.example.table, []
     gone = [
-        cell for cell in cells_read(program, base) if not _is_left(cell, base, short) and cell not in told
+        cell
+        for cell in cells_read(program, base)
+        if not _is_left(cell, base, short) and cell not in reported_cells
     ]
     if gone:
         more = (
@@ -351,13 +354,13 @@ def _what_is_missing(
         problems.append(Problem("operations", "protected_cell", message))
     result = given(program, short)
     if isinstance(result, ProgramError) or not agrees(result, item.example.answers):
-        found = "nothing" if isinstance(result, ProgramError) else " | ".join(result or ())
-        message = gettext("The program now gives {found}. Restore the cells it needs.").format(found=found)
+        computed = "nothing" if isinstance(result, ProgramError) else " | ".join(result or ())
+        message = gettext("The program now gives {found}. Restore the cells it needs.").format(found=computed)
         problems.append(Problem("operations", "computed_answer_differs", message))
     return problems
 
 
-def _what_vanished(said: Program | None, item: Item, short: Table) -> list[Problem]:
+def _what_vanished(confirmed_program: Program | None, item: Item, short: Table) -> list[Problem]:
     """An answer that stood in a cell of the table and is in none of what is left, where no program speaks for it.
 
     Whoever says that the answer is worked out is believed. Where it is likely, nobody has to say so, and it is only
@@ -365,7 +368,7 @@ def _what_vanished(said: Program | None, item: Item, short: Table) -> list[Probl
     which the answer is made of.
     """
     rule, base = item.settings.get("answer_gone", "require"), item.example.table
-    if rule == "ignore" or followed(said, item.example) is not None:
+    if rule == "ignore" or followed(confirmed_program, item.example) is not None:
         return []
     protects = item.settings.get("protect_evidence", True) and item.inputs.get("protects") and marked(item)
     for answer in item.example.answers:
@@ -392,29 +395,29 @@ def _is_left(cell: CellRef, base: Table, short: Table) -> bool:
     return column in short.column_ids and (short.has_row(row) or not base.has_row(row))
 
 
-def _what_only(table: Table, one: Table, other: Table) -> list[str]:
+def _what_only(table: Table, first: Table, other: Table) -> list[str]:
     """Rows and columns that only the first of two shortened tables has, by their numbers."""
     rows = [
         gettext("row {value}").format(value=table.row_index(id) + 1)
-        for id in one.row_ids
+        for id in first.row_ids
         if not other.has_row(id)
     ]
     columns = [
         gettext("column {value}").format(value=table.column_index(id) + 1)
-        for id in one.column_ids
+        for id in first.column_ids
         if id not in other.column_ids
     ]
     return rows + columns
 
 
 def _with_answer(table: Table, answers: Sequence[str], header: bool = False) -> list[CellRef]:
-    wanted = {form for answer in answers for form in normal_forms(answer)}
+    answer_forms = {form for answer in answers for form in normal_forms(answer)}
     lines = [(table.header_id, table.header)] if header else []
     return [
         (row, column)
         for row, cells in [*zip(table.row_ids, table.rows, strict=True), *lines]
         for column, text in zip(table.column_ids, cells, strict=True)
-        if text.strip() and not wanted.isdisjoint(normal_forms(text))
+        if text.strip() and not answer_forms.isdisjoint(normal_forms(text))
     ]
 
 

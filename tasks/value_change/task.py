@@ -187,11 +187,11 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
     def prepare(self, example: Example, around: Surroundings) -> Prepared:
         """Freezes the evidence, the program that comes with the example, and the id of its original."""
         inputs: dict[str, Any] = {}
-        found = evidence(
+        evidence_cells = evidence(
             example, around.decided.get("relevant_cells", ()), around.model_answers.get("cells", ())
         )
-        if found is not None:
-            inputs["evidence"] = found.to_dict()
+        if evidence_cells is not None:
+            inputs["evidence"] = evidence_cells.to_dict()
         if (own := followed(None, example)) is not None:
             inputs["program"] = entry(own, example.table)
         if around.original is not None:
@@ -286,8 +286,8 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         """What the program gives is the new answer where the table is changed, nobody wrote one and no program disagrees."""
         if item.variant == "answer_stays" or data.get("answers") or not data.get("operations"):
             return data
-        found = self.preview(data, item)
-        return {**data, "answers": [] if found["alternatives"] else found["computed"] or []}
+        preview = self.preview(data, item)
+        return {**data, "answers": [] if preview["alternatives"] else preview["computed"] or []}
 
     def upgrade(self, data: Mapping[str, Any], from_version: int) -> Mapping[str, Any]:
         """Version 1 knew neither programs nor reasons for a difference from them."""
@@ -316,13 +316,13 @@ class ValueChange(Making, Preparing, Suggesting, ModelInTheLoop):
         except OperationError:
             edited = None
         program = None if response.unanswerable else followed(response.program, item.example)
-        found = previewed(program, item.example, edited)
+        preview = previewed(program, item.example, edited)
         answers = item.example.answers if item.variant == "answer_stays" else response.answers
-        differs = bool(answers and found["computed"]) and not agrees(tuple(found["computed"]), answers)
+        differs = bool(answers and preview["computed"]) and not agrees(tuple(preview["computed"]), answers)
         alternatives = _alternatives(response, item, edited)
         return {
-            **found,
-            "after": list(answers) or (None if alternatives else found["computed"]),
+            **preview,
+            "after": list(answers) or (None if alternatives else preview["computed"]),
             "differs": differs,
             "alternatives": alternatives,
         }
@@ -437,24 +437,24 @@ def _simulate(item: Item, rng: random.Random, accuracy: float) -> dict[str, Any]
         return {"unanswerable": True, **empty}
     anywhere = [(rng.randrange(len(table.rows)), rng.randrange(len(table.header))) for _ in range(8)]
     marked = [(table.row_index(r), table.column_index(c)) for r, c in _marked(item) if r in table.row_ids]
-    edits = [_simulated(table, place, rng) for place in [*rng.sample(marked, len(marked)), *anywhere]]
+    edits = [_simulated(table, position, rng) for position in [*rng.sample(marked, len(marked)), *anywhere]]
     program = followed(item.inputs.get("program", {}).get("program"), item.example)
     changes = item.variant == "answer_changes"
     for edit in edits if program else ():
         result = given(program, replay(table, [edit]))
         if isinstance(result, tuple) and agrees(result, item.example.answers) is not changes:
-            said = {"operations": [edit.to_dict()], "answers": list(result) if changes else []}
-            return {**empty, "unanswerable": False, "program": thaw(program), **said}
+            edit_data = {"operations": [edit.to_dict()], "answers": list(result) if changes else []}
+            return {**empty, "unanswerable": False, "program": thaw(program), **edit_data}
     answers = [f"{item.example.answers[0]} II"] if item.example.answers else ["II"]
-    said = {"operations": [edits[0].to_dict()], "answers": answers if changes else []}
-    return {**empty, "unanswerable": False, "program": dict(NONE) if program else None, **said}
+    edit_data = {"operations": [edits[0].to_dict()], "answers": answers if changes else []}
+    return {**empty, "unanswerable": False, "program": dict(NONE) if program else None, **edit_data}
 
 
-def _simulated(table: Table, place: tuple[int, int], rng: random.Random) -> SetCell:
-    row, column = place
+def _simulated(table: Table, position: tuple[int, int], rng: random.Random) -> SetCell:
+    row, column = position
     old = table.rows[row][column]
     new = str(int(old) + rng.randint(1, 9)) if old.isascii() and old.isdigit() else f"{old} II".strip()
-    return SetCell(row=table.row_ids[row], column=table.column_ids[column], at=place, old=old, new=new)
+    return SetCell(row=table.row_ids[row], column=table.column_ids[column], at=position, old=old, new=new)
 
 
 def edited_example(example: Example, response: Response) -> Example:
@@ -491,9 +491,9 @@ def _alternatives(response: Response, item: Item, edited: Table | None) -> list[
 
 def _against(program: Program | None, reason: str, edited: Example) -> list[Problem]:
     """What the program that counts says against the answer of the edited table, unless a reason for it is given."""
-    found = against_computed(edited.answers, given(program, edited.table), reason)
+    violations = against_computed(edited.answers, given(program, edited.table), reason)
     paths = {"computed_answer_differs": "difference", "program_fails": "program"}
-    return [Problem(paths[v.code], v.code, v.message, v.level) for v in found]
+    return [Problem(paths[v.code], v.code, v.message, v.level) for v in violations]
 
 
 def _outside(operations: Sequence[Operation], program: Program | None, item: Item) -> list[Problem]:
@@ -504,15 +504,15 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
     """
     rule = item.settings.get("outside", "warn")
     table = item.example.table
-    known = {*_marked(item), *cells_read(program, table)}
-    if rule == "ignore" or not known:
+    source_cells = {*_marked(item), *cells_read(program, table)}
+    if rule == "ignore" or not source_cells:
         return []
-    rows, scanned = {row for row, _ in known}, columns_scanned(program)
-    found, before = [], given(program, table)
+    rows, scanned = {row for row, _ in source_cells}, columns_scanned(program)
+    problems, before = [], given(program, table)
     tries = max(20, MOST_CELLS_TRIED // max(1, len(table.rows) * len(table.header)))
     for operation in operations:
         if isinstance(operation, SetCell):
-            inside = (operation.row, operation.column) in known or not table.has_row(operation.row)
+            inside = (operation.row, operation.column) in source_cells or not table.has_row(operation.row)
             inside = inside or not scanned.isdisjoint((operation.column, operation.row))
         elif isinstance(operation, RemoveRow):
             inside = operation.row in rows or bool(scanned)
@@ -526,8 +526,8 @@ def _outside(operations: Sequence[Operation], program: Program | None, item: Ite
                 describe=describe(operation, table)
             )
             level: Literal["error", "warning"] = "error" if rule == "require" else "warning"
-            found.append(Problem("operations", "outside_evidence", message, level))
-    return found
+            problems.append(Problem("operations", "outside_evidence", message, level))
+    return problems
 
 
 def _tilts(operation: Operation, program: Program | None, table: Table, before: tuple[str, ...]) -> bool:

@@ -149,7 +149,7 @@ def test_both_terms_change_while_people_work_and_what_is_decided_stays(world: Wo
     batch = world.batch()
     wanted = {"adjudication_reasons": ["  By   rule 3 ", "", "By rule 3", "Typo"], "note_required": True}
 
-    batch_settings.change(batch=batch, wanted=wanted, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, changes=wanted, by=world.mara, now=LATER)
 
     batch.refresh_from_db()
     assert (batch.adjudication_reasons, batch.note_required) == (["By rule 3", "Typo"], True)
@@ -161,9 +161,9 @@ def test_in_a_closed_batch_only_what_adjudicators_need_changes(world: World) -> 
     form = ChangeForm(batch=batch, sections=SECTIONS)
 
     assert list(form.terms) == ["adjudication_reasons", "note_required"]
-    batch_settings.change(batch=batch, wanted={"note_required": True}, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, changes={"note_required": True}, by=world.mara, now=LATER)
     both = {"note_required": False, "gold_feedback": True}
-    error = refused(lambda: batch_settings.change(batch=batch, wanted=both, by=world.mara, now=LATER))
+    error = refused(lambda: batch_settings.change(batch=batch, changes=both, by=world.mara, now=LATER))
 
     assert error.code == "batch_closed"
     batch.refresh_from_db()
@@ -184,7 +184,7 @@ def test_a_list_of_reasons_that_no_key_could_choose_is_refused(
 ) -> None:
     batch = world.batch()
     wanted = {"adjudication_reasons": reasons}
-    error = refused(lambda: batch_settings.change(batch=batch, wanted=wanted, by=world.mara, now=LATER))
+    error = refused(lambda: batch_settings.change(batch=batch, changes=wanted, by=world.mara, now=LATER))
     assert words in error.detail
 
 

@@ -220,7 +220,7 @@ def test_whoever_lost_an_item_to_a_manager_is_told_so(world: World) -> None:
     taken_back = world.take(batch, "ada")
     assert moved is not None
     assert taken_back is not None
-    allocation.take_back(batch=batch, held=[taken_back], by=world.mara, now=NOON)
+    allocation.take_back(batch=batch, leases=[taken_back], by=world.mara, now=NOON)
 
     words = "place_taken: A manager gave this item to another annotator. Your draft is under My work."
     assert {said for one in (moved, taken_back) for said in ways_back(world, one)} == {words}

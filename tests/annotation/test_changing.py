@@ -65,7 +65,7 @@ def test_raising_the_overlap_reopens_items_that_wait_for_an_adjudicator(world: W
     item = adjudication.waiting(batch).get()
 
     effects = batch_settings.effects(batch, {"overlap": 3})
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=LATER)
 
     assert "1 item is in adjudication: reopened for more people." in effects
     assert not any("in adjudication: no change" in effect for effect in effects)
@@ -80,11 +80,11 @@ def test_raising_the_overlap_reopens_items_that_wait_for_an_adjudicator(world: W
 def test_an_item_with_as_many_slots_as_the_new_overlap_goes_on_waiting(world: World) -> None:
     batch = differing(world)
     adjudication.resolve_batch(batch=batch, now=LATER)
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=LATER)
     world.label(batch, "cy", "neither")
     adjudication.resolve_due(now=LATER + timedelta(hours=1))
     assert adjudication.waiting(batch).count() == 1
-    batch_settings.change(batch=batch, wanted={"overlap": 2}, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, changes={"overlap": 2}, by=world.mara, now=LATER)
 
     effects = batch_settings.effects(Batch.objects.get(pk=batch.pk), {"overlap": 3})
 
@@ -107,8 +107,8 @@ def test_the_log_says_of_every_term_what_it_was_and_what_it_is(world: World) -> 
     first = {"currency": "EUR", "per_item": 0.1}
     second = {"currency": "EUR", "per_item": 0.2}
     for pay in (first, second):
-        batch_settings.change(batch=batch, wanted={"pay": pay}, by=world.mara, now=NOON)
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=NOON)
+        batch_settings.change(batch=batch, changes={"pay": pay}, by=world.mara, now=NOON)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=NOON)
     adjudication.change_rule(batch=batch, rule={"rule": "majority", "most": 4}, by=world.mara, now=NOON)
     projects.rename_project(
         project=world.project, name="Pictures", time_zone="Europe/Berlin", by=world.mara, now=NOON
@@ -149,17 +149,17 @@ def test_when_a_batch_decides_is_changed_before_the_first_decision_and_not_after
     world.label(batch, "ada", "extraction")
 
     said = batch_settings.effects(batch, {"decide_at_close": True})
-    batch_settings.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=NOON)
+    batch_settings.change(batch=batch, changes={"decide_at_close": True}, by=world.mara, now=NOON)
     assert said[-2].startswith("Items are decided when the batch closes")
     assert said[-1] == "People can change their responses until the batch closes."
     assert adjudication.resolve_due(now=LATER) == 0
 
     batch.refresh_from_db()
-    batch_settings.change(batch=batch, wanted={"decide_at_close": False}, by=world.mara, now=NOON)
+    batch_settings.change(batch=batch, changes={"decide_at_close": False}, by=world.mara, now=NOON)
     assert Item.objects.filter(due_at__isnull=False).count() == 1
     assert adjudication.resolve_due(now=LATER) == 1
     with pytest.raises(Refused, match="already being decided"):
-        batch_settings.change(batch=batch, wanted={"decide_at_close": True}, by=world.mara, now=LATER)
+        batch_settings.change(batch=batch, changes={"decide_at_close": True}, by=world.mara, now=LATER)
 
 
 GAP = {"rule": "majority", "most": 3}

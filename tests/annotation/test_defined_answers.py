@@ -335,6 +335,6 @@ def test_a_decision_that_pools_responses_is_shown_and_can_be_restored(world: Wor
         )
         item.refresh_from_db()
         restored = adjudication.restore(
-            item=item, taken=taken, by=world.mara, before="adjudication", now=LATER
+            item=item, undone_decision=taken, by=world.mara, before="adjudication", now=LATER
         )
     assert restored.outcomes.get().response["data"]["quality"] == 2.5

@@ -81,7 +81,7 @@ def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
     else:
         to = world.bo if how.endswith("somebody") else None
         allocation.take_back(
-            batch=asked, held=allocation.held(asked, [world.pat]), to=to, by=world.mara, now=NOON
+            batch=asked, leases=allocation.held(asked, [world.pat]), to=to, by=world.mara, now=NOON
         )
     assert availability.left_for(world.pat, [asked.pk]) == {asked.pk: 3}
     assert work(world, asked, "pat") == 3
@@ -95,7 +95,7 @@ def test_what_a_manager_takes_off_a_desk_comes_back_to_the_person(
 def test_it_is_opened_again_from_my_work(world: World, asked: Batch) -> None:
     held = world.take(asked, "ada")
     assert held is not None
-    allocation.take_back(batch=asked, held=allocation.held(asked, [world.ada]), by=world.mara, now=NOON)
+    allocation.take_back(batch=asked, leases=allocation.held(asked, [world.ada]), by=world.mara, now=NOON)
     assignments.resume(assignment=world.reload(held), now=NOON)
     assert work(world, asked, "ada") == 3
     assert list(doctor.findings()) == []

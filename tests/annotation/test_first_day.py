@@ -190,7 +190,7 @@ def revise(world: World, text: str) -> Guidelines:
 def test_guidelines_are_confirmed_and_again_after_a_change_with_what_changed(world: World) -> None:
     batch = world.batch()
     revise(world, GUIDELINES)
-    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, required=True, by=world.mara, now=NOON)
     client = client_of(world.ada)
     annotate = reverse("annotate", args=[batch.public_id])
     sent = client.get(annotate)
@@ -253,7 +253,7 @@ def test_each_version_says_what_was_made_under_it_in_three_statements(world: Wor
 def test_a_manager_is_told_what_a_new_version_does_before_writing_it(world: World) -> None:
     batch = world.batch()
     world.label(batch, "ada", "extraction")
-    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, required=True, by=world.mara, now=NOON)
     guidelines.confirm(guidelines=Guidelines.objects.get(), person=world.bo, now=NOON)
 
     page = said(client_of(world.mara).get(reverse("guidelines", args=["films", "question_type"]) + "?edit"))

@@ -287,7 +287,7 @@ def test_gold_that_a_manager_gives_to_somebody_else_goes_to_nobody(db: None, tmp
     world, batch = mixed(tmp_path)
     mine = held_by(world, batch, "ada", gold=True)
 
-    done = allocation.take_back(batch=batch, held=[mine], to=world.bo, by=world.mara, now=NOON)
+    done = allocation.take_back(batch=batch, leases=[mine], to=world.bo, by=world.mara, now=NOON)
 
     assert done.returned == 1
     assert Place.objects.get(pk=mine.place_id).reserved_for_id == world.ada.pk

@@ -147,7 +147,7 @@ def test_people_read_the_managers_text_in_their_language_and_are_told_where_it_i
 
 def test_what_was_read_says_in_which_language(world: World, client: Client) -> None:
     world.batch(name="Open")
-    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, required=True, by=world.mara, now=NOON)
     client.force_login(world.people["ada"])
     address = reverse("guidelines", args=[world.project.slug, "question_type"])
     newest = Guidelines.objects.filter(project=world.project).latest("number")

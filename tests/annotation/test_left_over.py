@@ -324,7 +324,7 @@ def test_a_release_verifies_whatever_became_of_the_overlap(world: World, change:
         while (held := world.take(batch, who)) is not None:
             world.answer(held, {"label": "extraction"})
     if not everybody:
-        batch_settings.change(batch=batch, wanted={"overlap": 2}, by=world.mara, now=NOON)
+        batch_settings.change(batch=batch, changes={"overlap": 2}, by=world.mara, now=NOON)
     batches.close_batch(batch=Batch.objects.get(pk=batch.pk), by=world.mara, now=LATER)
     adjudication.resolve_batch(batch=Batch.objects.get(pk=batch.pk), now=LATER)
 

@@ -70,7 +70,7 @@ def change_rule(world: World, batch: Batch) -> None:
 
 
 def change_overlap(world: World, batch: Batch) -> None:
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=LATER)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=LATER)
 
 
 def define_anew(world: World, batch: Batch) -> None:

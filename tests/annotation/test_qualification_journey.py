@@ -89,7 +89,7 @@ class TestItsItemsStayOutOfTheWork:
         asked = entry_test(world)
         work = world.batch(name="Real work", overlap=2, open=opened)
 
-        batch_settings.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
+        batch_settings.change(batch=work, changes={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
         assert (work.items_count, work.places_count) == (5, 10)
@@ -103,7 +103,7 @@ class TestItsItemsStayOutOfTheWork:
             world.label(work, "ada", "extraction")
 
         with pytest.raises(Refused, match="Create another batch"):
-            batch_settings.change(batch=work, wanted={"requires": asked}, by=world.mara, now=NOON)
+            batch_settings.change(batch=work, changes={"requires": asked}, by=world.mara, now=NOON)
 
         work.refresh_from_db()
         assert work.requires is None

@@ -104,7 +104,7 @@ def test_a_batch_that_gets_a_rate_of_its_own_pays_what_was_done_by_the_project_s
     wanted = {"pay": {"currency": "EUR", "per_item": 2}}
     effects = batch_settings.effects(Batch.objects.get(pk=batch.pk), wanted)
     batch_settings.change(
-        batch=Batch.objects.get(pk=batch.pk), wanted=wanted, by=world.mara, now=NOON + timedelta(seconds=70)
+        batch=Batch.objects.get(pk=batch.pk), changes=wanted, by=world.mara, now=NOON + timedelta(seconds=70)
     )
     worked(world, batch, "ada", 60, begun=100)
 

@@ -64,7 +64,7 @@ def test_it_survives_two_authors_and_a_larger_overlap(world: World) -> None:
     batch = requested(world)
     for who in ("ada", "bo"):
         take_back(world, batch, who)
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=SOON)
 
     for who in ("ada", "bo", "cy"):
         world.label(batch, who, "extraction")
@@ -76,7 +76,7 @@ def test_it_survives_two_authors_and_a_larger_overlap(world: World) -> None:
 def test_it_survives_that_the_overlap_is_raised(world: World) -> None:
     batch = requested(world)
 
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=SOON)
     assert not Adjudication.objects.exists()
     world.label(batch, "cy", "extraction")
     adjudication.resolve_due(now=LATER)
@@ -86,7 +86,7 @@ def test_it_survives_that_the_overlap_is_raised(world: World) -> None:
 
 def test_it_survives_that_the_batch_closes_before_all_responses_are_there(world: World) -> None:
     batch = requested(world)
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=world.mara, now=SOON)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=world.mara, now=SOON)
     batch.refresh_from_db()
 
     batches.close_batch(batch=batch, by=world.mara, now=SOON)

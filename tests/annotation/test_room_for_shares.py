@@ -73,7 +73,7 @@ def test_a_share_moves_to_others_as_far_as_they_have_room(twenty: World) -> None
     held = twenty.take(batch, "ada")
     assert held is not None
     taken = allocation.take_back(
-        batch=batch, held=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+        batch=batch, leases=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
     assert taken == allocation.Moved(0, 1, 1)
 

@@ -133,7 +133,7 @@ def test_a_lease_is_not_kept_for_somebody_who_has_responded_already(twenty: Worl
     assert twenty.take(batch, "ada") is not None
 
     moved = allocation.take_back(
-        batch=batch, held=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+        batch=batch, leases=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
 
     assert moved == allocation.Moved(0, 1, 1)
@@ -148,7 +148,7 @@ def test_a_lease_is_taken_back_for_somebody_else(twenty: World) -> None:
         assignment=twenty.reload(held), revision=0, response={"data": {"label": "neither"}}, now=NOON
     )
     moved = allocation.take_back(
-        batch=batch, held=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
+        batch=batch, leases=allocation.held(batch, [twenty.ada]), to=twenty.bo, by=twenty.mara, now=NOON
     )
     assert moved == allocation.Moved(1, 0, 1)
     assert held.item_id not in work(twenty, batch, "ada")
@@ -256,8 +256,8 @@ def test_a_manager_who_moves_and_changes_while_people_work_breaks_nothing(tmp_pa
             people = [world.ada, world.bo, world.cy]
             one = people.pop(turn % 3)
             allocation.move(batch=batch, person=one, to=people, leases=turn % 2 == 0, by=world.mara, now=NOON)
-            batch_settings.change(batch=batch, wanted={"overlap": 1 + turn % 3}, by=world.mara, now=NOON)
-            allocation.take_back(batch=batch, held=allocation.held(batch), to=one, by=world.mara, now=NOON)
+            batch_settings.change(batch=batch, changes={"overlap": 1 + turn % 3}, by=world.mara, now=NOON)
+            allocation.take_back(batch=batch, leases=allocation.held(batch), to=one, by=world.mara, now=NOON)
 
     def label(who: str) -> None:
         for _ in range(25):

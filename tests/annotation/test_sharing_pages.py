@@ -125,7 +125,7 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
     assignments.skip(assignment=skipped, reason="unclear", now=NOON)
     found = batch_settings.effects(batch, {"overlap": 1})
     assert "Complete items after this change: 1. They will be resolved." in found
-    batch_settings.change(batch=batch, wanted={"overlap": 1}, by=ten.mara, now=NOON)
+    batch_settings.change(batch=batch, changes={"overlap": 1}, by=ten.mara, now=NOON)
     assert Assignment.objects.filter(batch=batch).submitted().count() == responses
     adjudication.resolve_batch(batch=batch, now=NOON)
     assert Decision.objects.filter(item__batch=batch).count() == 3
@@ -133,17 +133,17 @@ def test_a_smaller_overlap_keeps_every_response_and_completes_what_has_enough(
     assert set(untouched.values_list("places_count", flat=True)) == {1}
     assert list(doctor.findings()) == []
     # Another place after that gets a number of its own.
-    batch_settings.change(batch=batch, wanted={"overlap": 3}, by=ten.mara, now=NOON)
+    batch_settings.change(batch=batch, changes={"overlap": 3}, by=ten.mara, now=NOON)
     assert list(doctor.findings()) == []
 
 
 def test_what_is_frozen_or_closed_is_not_changed(ten: World) -> None:
     batch = started(ten)
     with pytest.raises(Refused, match="seed cannot be changed after a batch is opened"):
-        batch_settings.change(batch=batch, wanted={"seed": 3}, by=ten.mara, now=NOON)
+        batch_settings.change(batch=batch, changes={"seed": 3}, by=ten.mara, now=NOON)
     Batch.objects.filter(pk=batch.pk).update(closed_at=NOON)
     with pytest.raises(Refused, match="is closed and cannot be changed"):
-        batch_settings.change(batch=batch, wanted={"caps": {"items": 3}}, by=ten.mara, now=NOON)
+        batch_settings.change(batch=batch, changes={"caps": {"items": 3}}, by=ten.mara, now=NOON)
 
 
 def test_limits_of_an_open_batch_change_and_say_whom_they_stop(ten: World, mara: Client) -> None:

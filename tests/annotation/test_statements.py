@@ -256,7 +256,7 @@ def test_a_characteristic_that_few_share_is_not_told_and_nobody_counts_who_gave_
         ("ivo", "Dutch"),
     ):
         membership = Membership.objects.get(person=world.people[who])
-        projects.say_of_oneself(membership=membership, said={"languages": languages})
+        projects.say_of_oneself(membership=membership, entries={"languages": languages})
         if who not in ("cy", "ivo"):
             world.label(batch, who, "extraction")
     counted = data_statement.counted(world.project, [batch], watermark=10**9, until=LATER)
@@ -279,7 +279,7 @@ def test_a_release_verifies_once_annotators_described_themselves(world: World, t
         "di": {"languages": "Sorbian", "gender": "male", "age": "", "country": "Estonia"},
     }
     for who, told in said.items():
-        projects.say_of_oneself(membership=Membership.objects.get(person=world.people[who]), said=told)
+        projects.say_of_oneself(membership=Membership.objects.get(person=world.people[who]), entries=told)
 
     text = released(world, "v1", tmp_path)  # which verifies it
 

@@ -256,7 +256,7 @@ def test_every_time_an_adjudicator_was_asked_keeps_its_own_reason_and_nothing_is
     adjudication.resolve_due(now=later + timedelta(hours=1))
     item = adjudication.waiting(batch).get()
     assert item.adjudication.reason != first
-    batch_settings.change(batch=batch, wanted={"caps": {"items_per_day": 9}}, by=world.mara, now=later)
+    batch_settings.change(batch=batch, changes={"caps": {"items_per_day": 9}}, by=world.mara, now=later)
     adjudication.decide(item=item, by=world.ivo, choose=["A"], note="The first.", now=later)
     batches.close_batch(batch=batch, by=world.mara, now=later)
 
@@ -283,7 +283,7 @@ def test_the_log_shows_what_a_term_was_and_what_it_is(world: World, client: Clie
     batch = world.batch(size=1, overlap=1)
     for amount in (0.1, 0.2):
         pay = {"currency": "EUR", "per_item": amount}
-        batch_settings.change(batch=batch, wanted={"pay": pay}, by=world.mara, now=NOON)
+        batch_settings.change(batch=batch, changes={"pay": pay}, by=world.mara, now=NOON)
     client.force_login(world.mara)
 
     page = client.get(f"/projects/{world.project.slug}/log/?thing=batch").content.decode()

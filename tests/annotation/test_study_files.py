@@ -841,7 +841,7 @@ class TestApplying:
         projects.change_statement(project=project, statement=statement, by=mara_of_films, now=NOON)
         projects.change_terms(project=project, caps=caps, pay=pay, by=mara_of_films, now=NOON)
         batch = Batch.objects.get(project=project, name="Types")
-        batch_settings.change(batch=batch, wanted={"caps": {"items": 9}}, by=mara_of_films, now=NOON)
+        batch_settings.change(batch=batch, changes={"caps": {"items": 9}}, by=mara_of_films, now=NOON)
 
         plan = plan_of(text, films)
         apply(text, films, mara_of_films)

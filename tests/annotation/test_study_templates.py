@@ -240,7 +240,7 @@ class TestBatchesThatCannotBeCreated:
     ) -> None:
         study = parse(CHAIN_OVER_LISTED_EXAMPLES)
         here = current_state.of_project(world.project, now=NOON).study
-        reduced, notes = study_templates.adapted(study, project=here, source="films-dev", known=())
+        reduced, notes = study_templates.adapted(study, project=here, source="films-dev", example_ids=())
         assert [work.name for work in reduced.batches] == ["Types"]
         assert notes == [
             "“Listed” is left out: it uses examples that this source does not have.",

@@ -102,7 +102,7 @@ def test_guidelines_that_change_in_mid_work_come_before_the_next_item_and_the_on
     world: World, new_context: NewContext, live_server: Any
 ) -> None:
     batch = world.batch(overlap=1)
-    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, required=True, by=world.mara, now=NOON)
     guidelines.confirm(
         guidelines=guidelines.current(world.project.pk, batch.task_type), person=world.ada, now=NOON
     )

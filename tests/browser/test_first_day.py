@@ -42,7 +42,7 @@ def test_what_comes_before_the_first_item_is_done_by_keys_alone(
     batch = world.batch()
     Batch.objects.filter(pk=batch.pk).update(must_practise=True)
     consent.write(project=world.project, text="We publish your labels.", by=world.mara, now=NOON)
-    guidelines.require_reading(project=world.project, asked=True, by=world.mara, now=NOON)
+    guidelines.require_reading(project=world.project, required=True, by=world.mara, now=NOON)
     exercises = practice.exercises(task_type("question_type"))
     keys = {"extraction": "1", "reasoning": "2", "neither": "3", "unanswerable": "4"}
     page = signed_in(new_context, live_server.url, world.ada).new_page()

@@ -142,7 +142,7 @@ def test_more_items_can_be_asked_for() -> None:
             (20, [base if generator.random() < 0.8 else _random_edits(generator, 5, 4, 2) for _ in range(3)])
         )
 
-    found = units_needed(edit_agreement(units), *influence(units), wanted=0.02)
+    found = units_needed(edit_agreement(units), *influence(units), target=0.02)
 
     assert found.reason is None
     assert 0 < (found.likely or 0) <= (found.safe or 0)

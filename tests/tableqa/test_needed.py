@@ -57,7 +57,7 @@ def test_the_promise_for_cell_sets_is_kept_too() -> None:
         first = units(80)
         counted = Counter(cell_sets.pattern_of(shape, sets, 0) for shape, sets in first)
         promise = units_needed(
-            cell_sets.cell_set_agreement(first), *cell_sets.influence(counted), wanted=0.06
+            cell_sets.cell_set_agreement(first), *cell_sets.influence(counted), target=0.06
         )
         result = cell_sets.cell_set_agreement(first + units(promise.safe or 0))
         reached += (result.high or 0) - (result.low or 0) <= 2 * 0.06
@@ -69,7 +69,7 @@ def test_counted_patterns_promise_what_the_ratings_promise() -> None:
     ratings = _rated(80, np.random.default_rng(1)).tolist()
     counted = Counter(tuple(row) for row in ratings)
 
-    from_counts = for_patterns(list(counted), list(counted.values()), "fleiss_kappa", raters=3, wanted=0.05)
+    from_counts = for_patterns(list(counted), list(counted.values()), "fleiss_kappa", raters=3, target=0.05)
 
     assert from_counts == for_ratings(ratings, "fleiss_kappa", 0.05)
     assert from_counts.units == 80
@@ -125,7 +125,7 @@ def test_where_too_little_is_known_nothing_is_promised(ratings: list, said: str)
 def test_an_agreement_without_an_interval_is_nothing_to_start_from() -> None:
     without = Agreement(0.5, None, None, 100, 3, 300, "fleiss_kappa")
 
-    assert units_needed(without, np.ones(2), np.ones(2, int), wanted=0.1).reason == (
+    assert units_needed(without, np.ones(2), np.ones(2, int), target=0.1).reason == (
         "The measure has no confidence interval yet."
     )
     with pytest.raises(ValueError, match="The wanted half-width is 0"):

@@ -133,15 +133,15 @@ def _new(label: Label, items: _Items, task: TaskType, checked: Checked) -> list[
     if items.has(item.pk, annotator, response):
         checked.known += 1
         return None
-    taken = checked.per_item.get(item.pk, 0)
-    items.take(item.pk, annotator, taken)
-    checked.per_item[item.pk] = taken + 1
+    used_slots = checked.per_item.get(item.pk, 0)
+    items.take(item.pk, annotator, used_slots)
+    checked.per_item[item.pk] = used_slots + 1
     checked.annotators[annotator] += 1
     if label.is_simulated:
         checked.simulated.add(annotator)
     origin = json.dumps(label.origin) if label.origin else None
-    said, stored = submissions.fingerprint(response), json.dumps(response)
-    return [annotator, item.pk, taken, said, label.made_at, origin, label.seconds, stored]
+    fingerprint, stored = submissions.fingerprint(response), json.dumps(response)
+    return [annotator, item.pk, used_slots, fingerprint, label.made_at, origin, label.seconds, stored]
 
 
 def _response(label: Label, item: _Item, task: TaskType) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _response(label: Label, item: _Item, task: TaskType) -> dict[str, Any]:
     plain = item.plain
     problems: list[str] = []
     # An option may spell an accent in another way than the file.
-    for form in (form for given in label.forms for form in (given, normal(given))):
+    for form in (form for raw_form in label.forms for form in (raw_form, normal(raw_form))):
         try:
             return task.envelope(task.receive(task.unparsed_envelope(form, plain), plain), plain)
         except Invalid as invalid:
@@ -223,15 +223,15 @@ class _Items:
 
     def loaded(self, labels: Iterable[Label]) -> Iterator[Label]:
         """The labels again, in each moment with everything here that one is judged by; some are in memory at once."""
-        left = iter(labels)
-        while some := list(itertools.islice(left, ROWS)):
+        remaining = iter(labels)
+        while some := list(itertools.islice(remaining, ROWS)):
             self._load(sorted({label.example for label in some if unstorable(label.example) is None}))
             yield from some
 
     def _load(self, chunk: list[str]) -> None:
         """What there is of the items on these examples, in place of those before."""
-        for held in (self.by_example, self.room, self.decided, self.there, self.barred):
-            held.clear()
+        for collection in (self.by_example, self.room, self.decided, self.there, self.barred):
+            collection.clear()
         # Examples are found by source and id, items by example: by indexes, however many items the batch has.
         named = Example.objects.filter(source__in=self.sources, external_id__in=chunk)
         examples = {example.pk: example for example in named.prefetch_related("stored_table")}
@@ -244,10 +244,12 @@ class _Items:
         free = Place.objects.filter(among("item", keys), taken=False, added=False, reserved_for__isnull=True)
         self.room.update(free.values_list("item_id", flat=True))
         self.decided.update(Decision.objects.filter(among("item", keys)).values_list("item_id", flat=True))
-        given = Assignment.objects.filter(
+        responses = Assignment.objects.filter(
             among("item", keys), person__is_external=True, annotation__isnull=False
         )
-        for item_id, name, response in given.values_list("item_id", "person__name", "annotation__response"):
+        for item_id, name, response in responses.values_list(
+            "item_id", "person__name", "annotation__response"
+        ):
             self.there[item_id, normal(name)] = response
         barred = Exclusion.objects.filter(among("item", keys))
         for item_id, name, read_at in barred.values_list("item_id", "person__name", "read_at"):
@@ -255,17 +257,17 @@ class _Items:
 
     def require_one_spelling(self, annotator: str) -> None:
         """Names that differ in capital letters only are hardly two people: each would get a place of their own."""
-        known = self.spelled[annotator.casefold()]
-        if known and annotator not in known:
+        spellings = self.spelled[annotator.casefold()]
+        if spellings and annotator not in spellings:
             raise Wrong(
                 gettext(
                     "{annotator!r} and {other!r} differ only in capital letters. Write each person's name "
                     "in one way, or make the names more distinct."
                 ),
                 annotator=annotator,
-                other=min(known),
+                other=min(spellings),
             )
-        known.add(annotator)
+        spellings.add(annotator)
 
     def require_one_kind(self, annotator: str, is_simulated: bool) -> None:
         """One name is a person or a program, in this file and in earlier ones."""
@@ -284,16 +286,16 @@ class _Items:
         raise Wrong(text, annotator=annotator)
 
     def find(self, example: str, source: str) -> _Item:
-        found = [item for item in self.by_example[example] if source in ("", self._source(item))]
-        if not found:
+        matches = [item for item in self.by_example[example] if source in ("", self._source(item))]
+        if not matches:
             where = gettext(" from the source {source!r}").format(source=source) if source else ""
             text = gettext("The batch has no item for example {example!r}{where}.")
             raise Wrong(text, example=example, where=where)
-        if len(found) > 1:
-            names = ", ".join(sorted(map(self._source, found)))
+        if len(matches) > 1:
+            names = ", ".join(sorted(map(self._source, matches)))
             text = gettext("Several sources have an example {example!r} ({names}). Add a column 'source'.")
             raise Wrong(text, example=example, names=names)
-        (item,) = found
+        (item,) = matches
         if item.is_gold:
             raise Wrong(gettext("This is a gold item. Labels cannot be imported for it."))
         return item
@@ -315,7 +317,7 @@ class _Items:
             )
         return True
 
-    def take(self, item: int, annotator: str, taken: int) -> None:
+    def take(self, item: int, annotator: str, used_slots: int) -> None:
         """Room for one more label, where so many of the file have been given room on the item."""
         if item in self.decided:
             raise Wrong(gettext("This item has been decided. Responses can no longer be added."))
@@ -324,7 +326,7 @@ class _Items:
             if self.barred[item, annotator]:
                 text = gettext("{annotator} created this item and cannot review their own work.")
             raise Wrong(text, annotator=annotator)
-        if self.room[item] <= taken:
+        if self.room[item] <= used_slots:
             raise Wrong(
                 ngettext(
                     "The item has no free slot: its batch plans {overlap} response. Create a batch with "

@@ -85,17 +85,17 @@ def _stage_page(
     staged: LabelImport, start: int, page: Sequence[Any], numbers: Mapping[str, int], now: datetime
 ) -> None:
     """Write one page, the labels from `start` on, as far as no other worker has written it."""
-    held = LabelImport.objects.select_for_update().filter(pk=staged.pk).first()
-    if held is None:
+    locked_import = LabelImport.objects.select_for_update().filter(pk=staged.pk).first()
+    if locked_import is None:
         refuse(
             "import_failed",
             "Another import of labels into this batch started or ended meanwhile. Import the file "
             "again; existing labels stay unchanged.",
         )
-    page = page[max(held.staged - start, 0) :]
+    page = page[max(locked_import.staged - start, 0) :]
     if not page:
         return
-    start = held.staged
+    start = locked_import.staged
     assignments, annotations = bulk_rows.keys(Assignment, len(page)), bulk_rows.keys(Annotation, len(page))
     bulk_rows.insert(
         StagedLabel,
@@ -106,10 +106,10 @@ def _stage_page(
         (
             (
                 staged.pk,
-                start + place,
+                start + index,
                 item,
                 numbers[annotator],
-                said,
+                fingerprint,
                 bulk_rows.Json(response),
                 turn,
                 datetime.fromisoformat(made_at) if made_at else now,
@@ -117,14 +117,14 @@ def _stage_page(
                 seconds,
                 *keys,
             )
-            for place, (
-                (annotator, item, turn, said, made_at, origin, seconds, response),
+            for index, (
+                (annotator, item, turn, fingerprint, made_at, origin, seconds, response),
                 *keys,
             ) in enumerate(zip(page, assignments, annotations, strict=True))
         ),
     )
-    held.staged = start + len(page)
-    held.save(update_fields=["staged"])
+    locked_import.staged = start + len(page)
+    locked_import.save(update_fields=["staged"])
 
 
 def refuse_changed_definition() -> NoReturn:

@@ -38,28 +38,28 @@ class RefusingCommand(BaseCommand):
             self.stdout.write(f"Left out because of problems: {rejected}. {written}")
 
     def project(self, slug: str) -> Project:
-        found = Project.objects.filter(slug=slug).first()
-        if found is None:
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
             raise UsageError(
                 f"There is no project {slug!r}. Create it: ./run manage create_project {slug} --name NAME "
                 "--manager EMAIL"
             )
-        return found
+        return project
 
     def batch(self, project: Project, name: str) -> Batch:
-        found = Batch.objects.select_related("project").filter(project=project, name=name).first()
-        if found is None:
+        batch = Batch.objects.select_related("project").filter(project=project, name=name).first()
+        if batch is None:
             names = (
                 ", ".join(Batch.objects.filter(project=project).values_list("name", flat=True)) or "none yet"
             )
             raise UsageError(f"{project.slug} has no batch {name!r}. Available: {names}.")
-        return found
+        return batch
 
     def person(self, email: str) -> Person:
-        found = Person.objects.filter(email=email.lower()).first()
-        if found is None:
+        person = Person.objects.filter(email=email.lower()).first()
+        if person is None:
             raise UsageError(f"There is no account with the e-mail address {email}.")
-        return found
+        return person
 
 
 def add_choices(parser: ArgumentParser, records: str) -> None:

@@ -23,7 +23,10 @@ def sources_named(project: Project, names: Iterable[str], notes: OutputWrapper) 
         matches = [source for source in every_source if source.name == name]
         matches = matches or [source for source in every_source if source.public_id == name]
         if not matches:
-            described = (f"{one.name} ({one.public_id}, {_counted(one)})" for one in every_source)
+            described = (
+                f"{candidate.name} ({candidate.public_id}, {_counted(candidate)})"
+                for candidate in every_source
+            )
             available = ", ".join(described) or "none yet"
             raise UsageError(f"{project.slug} has no source {name!r}. Available: {available}.")
         if len(matches) > 1:

@@ -27,15 +27,15 @@ class Command(RefusingCommand):
             batches = list(
                 agreement_report.counted_batches(Batch.objects.filter(project=project)).order_by("pk")
             )
-        found = [
+        rows = [
             {"batch": batch.name, **_with_honest_interval(figure.to_dict())}
             for batch in batches
             for figure in agreement_report.of_batch(batch)
         ]
         if options["json"]:
-            self.stdout.write(json.dumps({"agreement": found}, indent=1))
+            self.stdout.write(json.dumps({"agreement": rows}, indent=1))
             return
-        for row in found:
+        for row in rows:
             counts = f"n = {row['units']}, {row['raters']} raters"
             if row["value"] is None:
                 figure = f"undefined ({counts}): {row['reason']}"
@@ -49,5 +49,10 @@ class Command(RefusingCommand):
 
 def _with_honest_interval(figure: dict[str, Any]) -> dict[str, Any]:
     """The figure with the interval that pages show (`zero_width_intervals`), or `no_interval`, the reason for none."""
-    found = interval_of(figure, figure["statistic"])
-    return {**figure, "low": found.low, "high": found.high, "no_interval": f"{found.reason}".rstrip(".")}
+    interval = interval_of(figure, figure["statistic"])
+    return {
+        **figure,
+        "low": interval.low,
+        "high": interval.high,
+        "no_interval": f"{interval.reason}".rstrip("."),
+    }

@@ -44,8 +44,8 @@ class Command(RefusingCommand):
         self._announce(model_queries.estimate(sources=sources, **params))
         if options["estimate"]:
             return
-        asked = model_queries.ask_model(sources=sources, progress=self._tell, **params)
-        self.stdout.write(f"{asked} examples asked.")
+        asked_count = model_queries.ask_model(sources=sources, progress=self._tell, **params)
+        self.stdout.write(f"{asked_count} examples asked.")
 
     def _correctness(self, sources: list[Source], options: dict[str, Any]) -> None:
         """Ask about the originals, for batches that serve only what the model answers correctly."""

@@ -36,24 +36,24 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         base_reader = READERS[options["base_reader"] or options["reader"]]
         with ended_by(ReaderError, end=UsageError):
-            found = audit(
+            report = audit(
                 base_reader(options["base"]),
                 READERS[options["reader"]](options["edited"]),
                 options["contract"],
                 subset=options["subset"],
             )
         if options["json"]:
-            self.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
+            self.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
         else:
-            self.stdout.write("\n".join([*_items(found), "", *_codes(found), "", *_totals(found)]))
-        totals = found.totals
+            self.stdout.write("\n".join([*_items(report), "", *_codes(report), "", *_totals(report)]))
+        totals = report.totals
         if not totals["items"]:
             raise UsageError("Neither file contains items.")
         if totals["with_findings"]:
             raise CommandError(f"{totals['with_findings']:,} of {totals['items']:,} items have findings.")
 
 
-def _items(found: Audit) -> list[str]:
+def _items(report: Audit) -> list[str]:
     """A line for each item of both files in which something was found."""
     rows = [
         (
@@ -62,22 +62,22 @@ def _items(found: Audit) -> list[str]:
             item.answer_difference or "-",
             ", ".join(dict.fromkeys(finding.code for finding in item.violations)),
         )
-        for item in found.items
+        for item in report.items
         if item.violations and item.paired
     ]
     return _table(("item", "changes", "answer", "findings"), rows)
 
 
-def _codes(found: Audit) -> list[str]:
+def _codes(report: Audit) -> list[str]:
     rows = [
         (code, f"{counts['items']:,}", f"{counts['cells']:,}" if counts["cells"] else "-", meaning_of(code))
-        for code, counts in found.totals["codes"].items()
+        for code, counts in report.totals["codes"].items()
     ]
     return _table(("code", "items", "cells", "what it says"), rows)
 
 
-def _totals(found: Audit) -> list[str]:
-    totals = found.totals
+def _totals(report: Audit) -> list[str]:
+    totals = report.totals
     operations = ", ".join(f"{number:,} {name}" for name, number in totals["operations"].items()) or "none"
     besides = f"{totals['one_or_two_besides_damage']:,} if damage is not counted"
     return [
@@ -91,7 +91,7 @@ def _totals(found: Audit) -> list[str]:
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
     """Lines in columns; the last column is as long as it is."""
     lines = [head, *rows]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(head) - 1)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
     return [
         "  ".join(
             [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[-1]]

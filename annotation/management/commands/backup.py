@@ -16,13 +16,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with ended_by(management_backup.Impossible):
-            made = management_backup.make(options["folder"], now=timezone.now())
-        size = sum(size for _, size in made.files.values())
+            archive = management_backup.make(options["folder"], now=timezone.now())
+        size = sum(size for _, size in archive.files.values())
         self.stdout.write(
-            f"{options['folder']}: {len(made.files)} files, {size / 2**20:,.1f} MB, "
-            f"{sum(made.rows.values()):,} rows in {len(made.rows)} tables. SECRET_KEY is not in it: keep it elsewhere."
+            f"{options['folder']}: {len(archive.files)} files, {size / 2**20:,.1f} MB, "
+            f"{sum(archive.rows.values()):,} rows in {len(archive.rows)} tables. SECRET_KEY is not in it: keep it elsewhere."
         )
-        report_lacking(self, made, fails=True)
+        report_lacking(self, archive, fails=True)
 
 
 def report_lacking(command: BaseCommand, backup: management_backup.Backup, *, fails: bool) -> None:

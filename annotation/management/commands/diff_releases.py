@@ -22,25 +22,29 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with ended_by(release_files.Difference):
-            found = release_diff.diff_releases(options["before"], options["after"])
+            diff = release_diff.diff_releases(options["before"], options["after"])
         if options["json"]:
-            files = [one.to_dict() for one in found.files]
-            self.stdout.write(json.dumps({"manifest": list(found.manifest), "files": files}, indent=1))
+            files = [file_diff.to_dict() for file_diff in diff.files]
+            self.stdout.write(json.dumps({"manifest": list(diff.manifest), "files": files}, indent=1))
         else:
-            self._print(found)
-        if not found.empty:
+            self._print(diff)
+        if not diff.empty:
             sys.exit(1)
 
-    def _print(self, found: release_diff.ReleaseDiff) -> None:
-        if found.empty:
+    def _print(self, diff: release_diff.ReleaseDiff) -> None:
+        if diff.empty:
             self.stdout.write("The releases are identical.")
-        for line in found.manifest:
+        for line in diff.manifest:
             self.stdout.write(line)
-        for one in found.files:
-            self.stdout.write(f"{one.name}:")
-            for what, ids in (("added", one.added), ("removed", one.removed), ("changed", one.changed)):
+        for file_diff in diff.files:
+            self.stdout.write(f"{file_diff.name}:")
+            for what, ids in (
+                ("added", file_diff.added),
+                ("removed", file_diff.removed),
+                ("changed", file_diff.changed),
+            ):
                 if ids:
                     more = f", and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
                     self.stdout.write(f"  {len(ids)} {what}: {', '.join(ids[:SHOWN])}{more}")
-            if one.order:
+            if file_diff.order:
                 self.stdout.write("  same records in another order")

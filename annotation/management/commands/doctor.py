@@ -11,13 +11,13 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = doctor.findings()
-        healing = [finding for finding in found if isinstance(finding, doctor.SelfHealing)]
-        for finding in found:
+        findings = doctor.findings()
+        healing = [finding for finding in findings if isinstance(finding, doctor.SelfHealing)]
+        for finding in findings:
             if finding in healing:
                 self.stdout.write(f"Repaired automatically: {finding}.")
             else:
                 self.stderr.write(finding)
-        if number := len(found) - len(healing):
+        if number := len(findings) - len(healing):
             raise CommandError(f"{number} inconsistencies.")
         self.stdout.write("No inconsistencies.")

@@ -119,10 +119,12 @@ class Command(BaseCommand):
         models: dict[str, tuple[Path, bool]] = {}
         for name, file in files:
             # One file without a name of its own belongs to the one predictor.
-            known = predictors[0] if not name and len(files) == len(predictors) == 1 else name or file.stem
-            if known in models:
-                raise UsageError(f"Two models have the name {known!r}. Use NAME=FILE.")
-            models[known] = (file, known in predictors)
+            model_name = (
+                predictors[0] if not name and len(files) == len(predictors) == 1 else name or file.stem
+            )
+            if model_name in models:
+                raise UsageError(f"Two models have the name {model_name!r}. Use NAME=FILE.")
+            models[model_name] = (file, model_name in predictors)
         here = folder.resolve()
         for name in predictors:
             models.setdefault(name, (here.with_name(f"{here.name}.{name}.jsonl"), True))
@@ -140,10 +142,10 @@ class Command(BaseCommand):
         about: list[str],
     ) -> Report | None:
         release = queries.load(options["release"], options["benchmark"])
-        known, chosen = release.raw.datasets, options["source"]
-        if unknown := [name for name in chosen if name not in known]:
-            raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(known)}.")
-        tallies = {name: tally_of(name, options) for name, (_, asked) in models.items() if asked}
+        datasets, chosen = release.raw.datasets, options["source"]
+        if unknown := [name for name in chosen if name not in datasets]:
+            raise EvaluationError(f"There is no source {unknown[0]!r}. Available: {', '.join(datasets)}.")
+        tallies = {name: tally_of(name, options) for name, (_, requested) in models.items() if requested}
         asks = {name: queries.model_of(settings.PREDICTORS, name, tally) for name, tally in tallies.items()}
         for name in asks:
             file = models[name][0]
@@ -161,29 +163,29 @@ class Command(BaseCommand):
                 )
             finally:
                 tell_use(self, name, tallies[name])
-        said = {name: release.predictions(file) for name, (file, _) in models.items()}
-        asked = queries.asked(release, keep, chosen=chosen)
+        by_model = {name: release.predictions(file) for name, (file, _) in models.items()}
+        requested = queries.asked(release, keep, chosen=chosen)
         leave_out = options["leave_out_missing"]
         rules: tuple[Match, ...] = (options["match"],) if options["match"] else SIDE_BY_SIDE
         by_rule: dict[str, dict[str, Judgement]] = {
             rule: {
-                name: queries.judged(asked, predictions, leave_out_missing=leave_out, match=rule)
-                for name, predictions in said.items()
+                name: queries.judged(requested, predictions, leave_out_missing=leave_out, match=rule)
+                for name, predictions in by_model.items()
             }
             for rule in rules
         }
         judgements = by_rule[rules[0]]
         about += [
-            f"{name}: {one.missing} instances skipped because they have no prediction."
-            for name, one in judgements.items()
-            if one.missing
+            f"{name}: {judgement.missing} instances skipped because they have no prediction."
+            for name, judgement in judgements.items()
+            if judgement.missing
         ]
         about += [
             f"{name}: replies without an answer count as wrong: {reply_states.in_words(states)}."
             for name in asks
             if (states := queries.count_states(models[name][0]))
         ]
-        if left_out := max(one.left_out for one in judgements.values()):
+        if left_out := max(judgement.left_out for judgement in judgements.values()):
             about.append(
                 f"{left_out} instances exceed the token limit. They and the instances compared with them "
                 "were skipped."
@@ -202,21 +204,21 @@ class Command(BaseCommand):
             limit = Limit(
                 most, read_tokenizer(folder), SERIALISATIONS[options["serialisation"]], question=True
             )
-        said = limit.to_dict()
-        tokenizer = f"{said['tokenizer']} (sha256 {said['tokenizer_sha256'][:12]})"
+        description = limit.to_dict()
+        tokenizer = f"{description['tokenizer']} (sha256 {description['tokenizer_sha256'][:12]})"
         return limit.fits, [
             (
                 f"Only instances of at most {most} tokens of {tokenizer} were asked, question and table as "
-                f"{said['serialisation']}."
+                f"{description['serialisation']}."
             )
         ]
 
 
-def _named(given: str) -> tuple[str, Path]:
+def _named(text: str) -> tuple[str, Path]:
     """NAME=FILE, or a FILE alone, whose model has no name yet."""
-    name, equals, file = given.partition("=")
+    name, equals, file = text.partition("=")
     if not equals or "/" in name:
-        return "", Path(given)
+        return "", Path(text)
     if not name.strip() or not file:
         raise ArgumentTypeError("write NAME=FILE or FILE")
     return name.strip(), Path(file)

@@ -106,8 +106,8 @@ class Command(RefusingCommand):
             for loss in losses:
                 self.stdout.write(f"  {loss}")
         if done.numbered:
-            shown = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
-            self.stdout.write(f"{len(done.numbered)} repeated ids got a number as suffix: {shown}.")
+            listed_ids = ", ".join(done.numbered[:5]) + (" and others" if len(done.numbered) > 5 else "")
+            self.stdout.write(f"{len(done.numbered)} repeated ids got a number as suffix: {listed_ids}.")
 
     def _list(self, more: Mapping[str, Any]) -> None:
         """The problems of an import that was refused, and what can be imported nevertheless."""
@@ -117,8 +117,8 @@ class Command(RefusingCommand):
 
 
 def _field(text: str) -> tuple[str, str]:
-    part, said, name = text.partition("=")
-    if not (part and said):
+    part, equals, name = text.partition("=")
+    if not (part and equals):
         raise ArgumentTypeError("write PART=FIELD, for example question=text")
     return part, name
 

@@ -77,9 +77,11 @@ class Command(RefusingCommand):
         for name, column in summary.columns.items():
             values = ", ".join(f"{value} ({number})" for value, number in column.values.most_common(8))
             self.stdout.write(f"Field {name} -> {mapping.fields[name] or 'left out'}: {values}")
-        for there, here, number in preview.people:
-            simulated = " (simulated)" if there in summary.simulated else ""
-            self.stdout.write(f"Person {there or '(not named)'}{simulated} -> {here}: {number} responses")
+        for name_in_file, here, number in preview.people:
+            simulated = " (simulated)" if name_in_file in summary.simulated else ""
+            self.stdout.write(
+                f"Person {name_in_file or '(not named)'}{simulated} -> {here}: {number} responses"
+            )
         if summary.first and summary.last:
             self.stdout.write(f"Times: {summary.first:%Y-%m-%d %H:%M} to {summary.last:%Y-%m-%d %H:%M} UTC.")
         if summary.without_time:

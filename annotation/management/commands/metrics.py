@@ -94,7 +94,9 @@ class Command(BaseCommand):
             raise UsageError("--samples must be at least 1.")
         unusable = (Difference, ReaderError, ScoresError, NotInstalled, ChatError, TooManyUnusable, OSError)
         with ended_by(*unusable), ended_by(LookupError, end=UsageError):
-            answers = [one for path in options["paths"] for one in rated_answers(path, options["reader"])]
+            answers = [
+                answer for path in options["paths"] for answer in rated_answers(path, options["reader"])
+            ]
             rated = self._geval(answers, options) if options["geval"] else []
             if rated is None:
                 return
@@ -109,8 +111,8 @@ class Command(BaseCommand):
                     "No metric to compare: the data has no scores, and its answers lack text or references. "
                     "Add files with --scores."
                 )
-            found = correlations(answers, columns)
-        put_out(self, options, "Correlation of metrics with people", list(found.sheets()), found.to_dict())
+            report = correlations(answers, columns)
+        put_out(self, options, "Correlation of metrics with people", list(report.sheets()), report.to_dict())
 
     def _geval(self, answers: Sequence[RatedAnswer], options: Mapping[str, Any]) -> list[ScoreColumn] | None:
         """The ratings of a chat model for both dimensions, within one budget; None where only the estimate is wanted."""
@@ -129,7 +131,7 @@ class Command(BaseCommand):
     def _computed(
         self, answers: Sequence[RatedAnswer], rated: Sequence[ScoreColumn], options: Mapping[str, Any]
     ) -> list[ScoreColumn]:
-        with_text = [one for one in answers if one.text.strip() and one.reference.strip()]
+        with_text = [entry for entry in answers if entry.text.strip() and entry.reference.strip()]
         scorers = []
         for name in options["metric"] or SCORERS if with_text else ():
             try:
@@ -148,8 +150,10 @@ class Command(BaseCommand):
                 _keep(options["keep"], column)
         columns += rated
         # A metric that the data brings, too, gets another name: both are compared.
-        came = {name for one in answers for name in one.metrics}
-        return [replace(one, name=f"{one.name} (ours)") if one.name in came else one for one in columns]
+        came = {name for entry in answers for name in entry.metrics}
+        return [
+            replace(entry, name=f"{entry.name} (ours)") if entry.name in came else entry for entry in columns
+        ]
 
     def _rate(
         self, model: ChatModel, rating: Rating, answers: Sequence[RatedAnswer], options: Mapping[str, Any]
@@ -194,7 +198,11 @@ class Rating:
 
     def open(self, answers: Sequence[RatedAnswer]) -> list[RatedAnswer]:
         """The answers that people rated and that have no rating here."""
-        return [one for one in answers if one.human and one.text.strip() and one.key not in self.scores]
+        return [
+            answer
+            for answer in answers
+            if answer.human and answer.text.strip() and answer.key not in self.scores
+        ]
 
 
 def _rating(model: ChatModel, dimension: str, options: Mapping[str, Any]) -> Rating:
@@ -238,8 +246,8 @@ def _keep(folder: Path, column: ScoreColumn) -> None:
                 out.write(json.dumps({"dataset": dataset, **record}, ensure_ascii=False) + "\n")
 
 
-def _named_file(given: str) -> tuple[str, Path]:
-    name, equals, file = given.partition("=")
+def _named_file(text: str) -> tuple[str, Path]:
+    name, equals, file = text.partition("=")
     if not name.strip() or not equals or not file:
-        raise ArgumentTypeError(f"{given!r}: write NAME=FILE")
+        raise ArgumentTypeError(f"{text!r}: write NAME=FILE")
     return name.strip(), Path(file)

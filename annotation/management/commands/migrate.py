@@ -38,8 +38,12 @@ class InOrder(MigrationExecutor):
             return super().apply_migration(state, migration, *args, **more)
         quote = self.connection.ops.quote_name
         with transaction.atomic(using=self.connection.alias):
-            there = set(self.connection.introspection.table_names())
-            tables = [quote(name) for name in (f"annotation_{one}" for one in IN_ORDER) if name in there]
+            existing_tables = set(self.connection.introspection.table_names())
+            tables = [
+                quote(name)
+                for name in (f"annotation_{suffix}" for suffix in IN_ORDER)
+                if name in existing_tables
+            ]
             if tables:
                 with self.connection.cursor() as cursor:
                     cursor.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
@@ -70,14 +74,14 @@ class Command(migrate.Command):
 
     def _in_turns(self, connection: Any, *args: Any, **options: Any) -> None:
         migrate.MigrationExecutor = InOrder  # type: ignore[attr-defined]
-        for left in reversed(range(TRIES)):
+        for tries_left in reversed(range(TRIES)):
             with connection.cursor() as cursor:
                 cursor.execute(f"SET lock_timeout = '{WAIT}'")
             try:
                 super().handle(*args, **options)
                 return
             except OperationalError as error:
-                if getattr(error.__cause__, "pgcode", "") not in BUSY or not left:
+                if getattr(error.__cause__, "pgcode", "") not in BUSY or not tries_left:
                     raise
                 self.stdout.write("  tables are in use; trying again")
                 time.sleep(PAUSE)

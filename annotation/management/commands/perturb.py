@@ -41,11 +41,11 @@ class Command(RefusingCommand):
     def run(self, **options: Any) -> None:
         project = self.project(options["project"])
         sources = sources_named(project, options["source"], self.stderr) if options["source"] else []
-        asked = {key: options[key] for key in ("kinds", "seeds", "select", "rules", "decided")}
+        params = {key: options[key] for key in ("kinds", "seeds", "select", "rules", "decided")}
         if options["dry_run"]:
-            counts = perturbation_runs.dry_run(project=project, sources=sources, **asked)
+            counts = perturbation_runs.dry_run(project=project, sources=sources, **params)
         else:
-            run = perturbation_runs.plan_run(project=project, sources=sources, now=timezone.now(), **asked)
+            run = perturbation_runs.plan_run(project=project, sources=sources, now=timezone.now(), **params)
             run = perturbation_runs.perform(run, progress=self.show_progress)
             counts = run.counts
         for line in table(counts):
@@ -59,7 +59,7 @@ def table(counts: Counts) -> list[str]:
         no_ops, refused = sum(of_kind["no_op"].values()), sum(of_kind["refused"].values())
         lines.append(f"{kind:<22}{of_kind['made']:>8} made{no_ops:>8} no-ops{refused:>8} refused")
         lines += [
-            f"    {n:>6}  {why}" for why, n in sorted(of_kind["no_op"].items(), key=lambda one: -one[1])
+            f"    {n:>6}  {why}" for why, n in sorted(of_kind["no_op"].items(), key=lambda pair: -pair[1])
         ]
         lines += [f"    {n:>6}  breaks {code}" for code, n in sorted(of_kind["refused"].items())]
     return lines

@@ -121,9 +121,9 @@ class Command(RefusingCommand):
     def _sources(self, options: Mapping[str, Any]) -> dict[str, list[Example]]:
         """The examples by their source, without those that are too long, as many as were asked for."""
         limit, most_cells, most = limit_of(options), options["most_cells"], options["limit"]
-        found: dict[str, list[Example]] = {}
+        by_source: dict[str, list[Example]] = {}
         for name, example in self._all(options):
-            of_source = found.setdefault(name, [])
+            of_source = by_source.setdefault(name, [])
             if most is not None and len(of_source) >= most:
                 continue
             rows, columns = example.table.shape
@@ -133,9 +133,9 @@ class Command(RefusingCommand):
                 self._too_long[name] += 1
                 continue
             of_source.append(example)
-        if not any(found.values()):
+        if not any(by_source.values()):
             raise CommandError("There are no examples to write prompts for.")
-        return found
+        return by_source
 
     def _all(self, options: Mapping[str, Any]) -> Iterable[tuple[str, Example]]:
         if options["project"]:
@@ -143,8 +143,8 @@ class Command(RefusingCommand):
             return original_examples.of_sources(sources_named(project, options["source"], self.stderr))
         if options["release"] is not None:
             return original_examples.of_release(options["release"])
-        found = original_examples.of_dataset(options["data"], options["reader"], options["tables"])
-        return ((options["name"] or name, example) for name, example in found)
+        examples = original_examples.of_dataset(options["data"], options["reader"], options["tables"])
+        return ((options["name"] or name, example) for name, example in examples)
 
     def _records(
         self, sources: Mapping[str, list[Example]], options: Mapping[str, Any]
@@ -167,7 +167,7 @@ class Command(RefusingCommand):
         if options["pool"] is not None:
             pool = list(READERS[options["reader"]](options["pool"], tables=options["tables"]))
         steps = torr.STRUCTURAL_RELEASED if options["shuffle"] else torr.STRUCTURAL
-        made = torr_prompts(
+        records = torr_prompts(
             name,
             examples,
             pool,
@@ -176,7 +176,7 @@ class Command(RefusingCommand):
             instruction=options["instruction"],
             configurations=torr.configurations(options["forms"], steps),
         )
-        for record in made:
+        for record in records:
             yield record if options["unitxt"] is None else unitxt_record(record, options["unitxt"])
 
     def _left_out(self, table: str, task: str, why: str) -> None:
@@ -200,7 +200,7 @@ class Command(RefusingCommand):
 
 def _tables(examples: Iterable[Example]) -> list[tuple[str, Table]]:
     """Every table once, called after the first example about it."""
-    found: dict[str, tuple[str, Table]] = {}
+    tables: dict[str, tuple[str, Table]] = {}
     for example in examples:
-        found.setdefault(example.table.digest(), (example.id, example.table))
-    return list(found.values())
+        tables.setdefault(example.table.digest(), (example.id, example.table))
+    return list(tables.values())

@@ -79,9 +79,9 @@ class Command(RefusingCommand):
                 return
         defaults = project.release if options["format"] is None else {}
         formats: Any = options["format"] or defaults.get("formats")
-        given = {"name": options["name"], "format": formats, "out": options["out"]}
-        if wanted := [f"--{name}" for name, value in given.items() if value is None]:
-            raise UsageError(f"Add {', '.join(wanted)}. Only a dry run works without.")
+        required = {"name": options["name"], "format": formats, "out": options["out"]}
+        if missing_options := [f"--{name}" for name, value in required.items() if value is None]:
+            raise UsageError(f"Add {', '.join(missing_options)}. Only a dry run works without.")
         release = creation.make_release(
             project=project,
             name=options["name"],
@@ -101,15 +101,15 @@ class Command(RefusingCommand):
             f"{counts['accepted']} items accepted, {counts['excluded']} excluded, {_automatic(manifest)}"
             f"{len(manifest.files)} files in {options['out']}."
         )
-        there = set(map(manifest.format_of, manifest.files))
+        written_formats = set(map(manifest.format_of, manifest.files))
         for format in release.formats:
             if LOSSES[format]:
                 self.stdout.write(f"{format}: {LOSSES[format]} The raw records have them.")
-            if format not in there:
+            if format not in written_formats:
                 self.stdout.write(
                     f"There is no benchmark file: the format {format} has no record for the data of this project."
                 )
-        reasons = Counter(one["reason"] for one in manifest.contradicted if one["left_out"])
+        reasons = Counter(entry["reason"] for entry in manifest.contradicted if entry["left_out"])
         if reasons:
             why = ", ".join(f"{number} {LEFT_OUT[reason]}" for reason, number in sorted(reasons.items()))
             self.stdout.write(f"Left out of the benchmark: {why}. The manifest lists them.")
@@ -137,11 +137,11 @@ class Command(RefusingCommand):
         self.stdout.write("The dataset is private. Check it, then make it public in its settings.")
 
     def dry_run(self, slug: str) -> None:
-        found = release_gaps.missing(self.project(slug))
-        for one in found:
-            self.stdout.write(f"Missing from a release now: {one}")
-        if found:
-            raise CommandError(f"Missing: {len(found)}. A release is possible without these.")
+        gaps = release_gaps.missing(self.project(slug))
+        for gap in gaps:
+            self.stdout.write(f"Missing from a release now: {gap}")
+        if gaps:
+            raise CommandError(f"Missing: {len(gaps)}. A release is possible without these.")
         self.stdout.write("Nothing is missing from a release now.")
 
 
@@ -154,15 +154,15 @@ LEFT_OUT = {
 
 
 def _automatic(manifest: Manifest) -> str:
-    made = manifest.automatic_perturbations
-    return f"{made} automatic perturbations, " if made else ""
+    count = manifest.automatic_perturbations
+    return f"{count} automatic perturbations, " if count else ""
 
 
-def _waivers(given: list[str]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        outcome, _, reason = one.partition("=")
+def _waivers(texts: list[str]) -> dict[str, str]:
+    waivers = {}
+    for text in texts:
+        outcome, _, reason = text.partition("=")
         if not outcome.strip() or not reason.strip():
-            raise CommandError(f"--waive {one}: write the id of an outcome and a reason as ID=REASON")
-        found[outcome.strip()] = reason.strip()
-    return found
+            raise CommandError(f"--waive {text}: write the id of an outcome and a reason as ID=REASON")
+        waivers[outcome.strip()] = reason.strip()
+    return waivers

@@ -22,12 +22,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         with ended_by(backup.Impossible):
-            found = (backup.read if options["check"] else backup.restore)(options["folder"])
-        checked = "complete" if found.named is not None else "as it was made"
+            archive = (backup.read if options["check"] else backup.restore)(options["folder"])
+        checked = "complete" if archive.named is not None else "as it was made"
         done = checked if options["check"] else "restored"
         self.stdout.write(
-            f"{options['folder']}, created {found.made_at}: {done}, {sum(found.rows.values()):,} rows."
+            f"{options['folder']}, created {archive.made_at}: {done}, {sum(archive.rows.values()):,} rows."
         )
         if not options["check"]:
             self.stdout.write("Next: ./run manage migrate, then ./run manage doctor.")
-        report_lacking(self, found, fails=options["check"])
+        report_lacking(self, archive, fails=options["check"])

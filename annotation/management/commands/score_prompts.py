@@ -70,9 +70,9 @@ class Command(BaseCommand):
                 names = {name: scores.get(name, by_default) for name in report.examples}
                 put_out(self, options, "ToRR", list(report.sheets()), {"scores": names, **report.to_dict()})
             elif design in ("suc", "sap"):
-                found = score_suc(same, predictions)
-                rows = [{**asdict(one), "accuracy": asdict(one.accuracy)} for one in found]
-                put_out(self, options, "SUC", list(suc_sheets(found)), {"scores": rows})
+                results = score_suc(same, predictions)
+                rows = [{**asdict(result), "accuracy": asdict(result.accuracy)} for result in results]
+                put_out(self, options, "SUC", list(suc_sheets(results)), {"scores": rows})
             else:
                 raise PromptError(
                     f"{options['prompts'][0]} contains {design} prompts, which have no correct answer. Write "
@@ -90,15 +90,15 @@ def _of(design: str, prompts: Iterator[Record]) -> Iterator[Record]:
         yield prompt
 
 
-def _model_file(given: str) -> tuple[str, Path]:
-    name, equals, file = given.partition("=")
+def _model_file(text: str) -> tuple[str, Path]:
+    name, equals, file = text.partition("=")
     if not name.strip() or not equals or not file:
-        raise ArgumentTypeError(f"{given!r}: write MODEL=FILE")
+        raise ArgumentTypeError(f"{text!r}: write MODEL=FILE")
     return name.strip(), Path(file)
 
 
-def _score(given: str) -> tuple[str, str]:
-    dataset, _, name = given.rpartition("=")
+def _score(text: str) -> tuple[str, str]:
+    dataset, _, name = text.rpartition("=")
     if name not in SCORES:
         raise ArgumentTypeError(f"there is no score {name!r}. Available: {', '.join(SCORES)}")
     return dataset, name

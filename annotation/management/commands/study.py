@@ -38,17 +38,19 @@ class Command(RefusingCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
-        told = {
+        help_texts = {
             "validate": "check a study file; needs no project",
             "plan": "show changes and costs",
             "apply": "change the project to match the file",
             "export": "write the study file of a project ('-': standard output)",
         }
-        files = {name: actions.add_parser(name, help=help) for name, help in told.items()}
-        for name, one in files.items():
-            one.add_argument("file", metavar="FILE")
+        files = {name: actions.add_parser(name, help=help) for name, help in help_texts.items()}
+        for name, subparser in files.items():
+            subparser.add_argument("file", metavar="FILE")
             if name != "validate":
-                one.add_argument("--project", metavar="SLUG", help="overrides the project named in the file")
+                subparser.add_argument(
+                    "--project", metavar="SLUG", help="overrides the project named in the file"
+                )
         for name in ("plan", "apply"):
             files[name].add_argument(
                 "--source",
@@ -75,25 +77,25 @@ class Command(RefusingCommand):
             getattr(self, options["action"])(options)
 
     def validate(self, options: dict[str, Any]) -> None:
-        said = self.read(options["file"])
-        sections = (("people", said.people), ("sources", said.sources), ("batches", said.batches))
+        study = self.read(options["file"])
+        sections = (("people", study.people), ("sources", study.sources), ("batches", study.batches))
         counts = ", ".join(f"{len(section)} {name}" for name, section in sections)
-        self.stdout.write(f"{options['file']} is a valid study file: {said.name}, {counts}.")
+        self.stdout.write(f"{options['file']} is a valid study file: {study.name}, {counts}.")
 
     def plan(self, options: dict[str, Any]) -> None:
-        said = self.read(options["file"])
-        project = self.there(said, options)
-        files = files_of_study(said, options["source"])
-        looked = study_file_apply.look(said, folder=_folder(options["file"]), files=files)
-        plan = study_file_apply.planned(said, project, now=timezone.now(), looked=looked)
+        study = self.read(options["file"])
+        project = self.there(study, options)
+        files = files_of_study(study, options["source"])
+        looked = study_file_apply.look(study, folder=_folder(options["file"]), files=files)
+        plan = study_file_apply.planned(study, project, now=timezone.now(), looked=looked)
         if options["json"]:
             self.stdout.write(json.dumps(project_export.plan_as_json(plan), ensure_ascii=False, indent=1))
         else:
             effects = {} if project is None or plan.cannot else study_file_apply.effects(plan, project)
             for line in plan_text.lines(plan, effects):
                 self.stdout.write(line)
-            for one in release_gaps.missing(project) if project is not None else ():
-                self.stdout.write(f"Missing from a release now: {one}")
+            for gap in release_gaps.missing(project) if project is not None else ():
+                self.stdout.write(f"Missing from a release now: {gap}")
         self.refuse(plan)
 
     def refuse(self, plan: Plan) -> None:
@@ -105,13 +107,13 @@ class Command(RefusingCommand):
             )
 
     def apply(self, options: dict[str, Any]) -> None:
-        said = self.read(options["file"])
-        project = self.there(said, options)
-        files = files_of_study(said, options["source"])
-        by, made = self.manager(said, project, options["manager"])
+        study = self.read(options["file"])
+        project = self.there(study, options)
+        files = files_of_study(study, options["source"])
+        by, is_new_account = self.manager(study, project, options["manager"])
         try:
             applied = study_file_apply.apply(
-                said,
+                study,
                 project=project,
                 by=by,
                 now=timezone.now(),
@@ -120,10 +122,10 @@ class Command(RefusingCommand):
                 tell=self.tell,
             )
         except Refused:
-            if made and not Project.objects.filter(slug=said.slug).exists():
+            if is_new_account and not Project.objects.filter(slug=study.slug).exists():
                 by.delete()  # nothing was begun, and nobody came of it
             raise
-        if made:
+        if is_new_account:
             self.stdout.write(
                 f"Created an account for {by.name}. Set a password: ./run manage changepassword {by.email}"
             )
@@ -137,9 +139,9 @@ class Command(RefusingCommand):
         for sentence in applied.left_out:
             self.stdout.write(sentence)
         if applied.failed is not None:
-            left = applied.failed
+            failed = applied.failed
             raise CommandError(
-                f"Stopped at {left.section} {left.name}: {applied.why} Earlier changes are kept. Fix the "
+                f"Stopped at {failed.section} {failed.name}: {applied.why} Earlier changes are kept. Fix the "
                 "file and apply it again to continue."
             )
         for change in applied.waits:
@@ -155,7 +157,9 @@ class Command(RefusingCommand):
         slug = options["project"]
         if slug is None:
             raise UsageError("Name the project: --project SLUG")
-        here = current_state.of_project(self.project(slug), now=timezone.now(), derived=False, left=False)
+        here = current_state.of_project(
+            self.project(slug), now=timezone.now(), derived=False, with_remaining=False
+        )
         text = project_export.written(here, people=not options["without_people"])
         if options["file"] == "-":
             self.stdout.write(text, ending="")
@@ -181,13 +185,13 @@ class Command(RefusingCommand):
         except StudyError as error:
             raise CommandError("\n".join(f"{name}, {fault}" for fault in error.faults)) from None
 
-    def there(self, said: Study, options: dict[str, Any]) -> Project | None:
+    def there(self, study: Study, options: dict[str, Any]) -> Project | None:
         """The project that the file is about; None where it is not there yet. One that is named has to be there."""
         if options["project"]:
             return self.project(options["project"])
-        return Project.objects.filter(slug=said.slug).first()
+        return Project.objects.filter(slug=study.slug).first()
 
-    def manager(self, said: Study, project: Project | None, email: str) -> tuple[Person, bool]:
+    def manager(self, study: Study, project: Project | None, email: str) -> tuple[Person, bool]:
         """In whose name it is done, and whether they have an account only since now."""
         if project is not None:
             person = self.person(email)
@@ -196,10 +200,10 @@ class Command(RefusingCommand):
             if Permission.SET_UP not in may and not person.is_administrator:
                 raise UsageError(f"{email} is not a manager of {project.slug}.")
             return person, False
-        found = Person.objects.filter(email=email.lower()).first()
-        if found is not None:
-            return found, False
-        named = (one.name for one in said.people if Role.MANAGER.value in one.roles)
+        account = Person.objects.filter(email=email.lower()).first()
+        if account is not None:
+            return account, False
+        named = (entry.name for entry in study.people if Role.MANAGER.value in entry.roles)
         name = next(named, email.partition("@")[0])
         return projects.register(name=name, email=email.lower(), password=None), True
 
@@ -209,7 +213,7 @@ def _folder(name: str) -> Path:
 
 
 def _source(text: str) -> tuple[str, Path]:
-    name, said, path = text.partition("=")
-    if not (name and said and path):
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
         raise ArgumentTypeError("write SOURCE=PATH, for example wtq=data/dev.tsv or 1=data/dev.tsv")
     return name, Path(path).resolve()

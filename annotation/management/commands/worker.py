@@ -77,10 +77,10 @@ class Command(BaseCommand):
             keeper.join(10)
 
 
-def _address(said: str) -> tuple[str, int]:
-    host, _, port = said.rpartition(":")
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
-        raise ArgumentTypeError(f"{said!r} must be HOST:PORT")
+        raise ArgumentTypeError(f"{text!r} must be HOST:PORT")
     return host.strip("[]"), int(port)
 
 

@@ -142,14 +142,14 @@ def _origin_fields(task: TaskType) -> dict[str, forms.Field]:
     return fields
 
 
-def _join_origin(given: Mapping[str, Any]) -> dict[str, Any]:
-    if not given.get("help"):
+def _join_origin(cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    if not cleaned.get("help"):
         return {}
     return {
-        "rules": bool(given.get("help_rules")),
-        "models": given.get("help_models") or [],
-        "search": bool(given.get("search")),
-        "repetitions": given.get("repetitions") or REPETITIONS,
+        "rules": bool(cleaned.get("help_rules")),
+        "models": cleaned.get("help_models") or [],
+        "search": bool(cleaned.get("search")),
+        "repetitions": cleaned.get("repetitions") or REPETITIONS,
     }
 
 

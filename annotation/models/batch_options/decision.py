@@ -66,8 +66,8 @@ def _rule_fields(task: TaskType) -> dict[str, forms.Field]:
     }
 
 
-def _join_rule(given: Mapping[str, Any]) -> dict[str, Any]:
-    rule, options = given.get("rule"), given.get("rule_options") or {}
+def _join_rule(cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    rule, options = cleaned.get("rule"), cleaned.get("rule_options") or {}
     if options and not rule:
         raise forms.ValidationError(
             {"rule_options": gettext("Choose the rule that these options belong to.")}

@@ -35,8 +35,8 @@ def _fields(task: TaskType) -> dict[str, forms.Field]:
     }
 
 
-def _join(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[f"pay_{name}"] for name in PARTS if given.get(f"pay_{name}") not in (None, "")}
+def _join(cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: cleaned[f"pay_{name}"] for name in PARTS if cleaned.get(f"pay_{name}") not in (None, "")}
 
 
 def _pay_in_words(pay: Mapping[str, Any]) -> str:

@@ -80,29 +80,29 @@ def changeable() -> dict[str, Term]:
 
 
 def check(
-    task: TaskType, given: Mapping[str, Any], *, project: Any, feeds_from: Any = None
+    task: TaskType, values: Mapping[str, Any], *, project: Any, feeds_from: Any = None
 ) -> dict[str, Any]:
     """The columns of a new batch; a term that is not given, or None, has its default. Raises Refused(invalid_request)."""
-    _require_known(given, TERMS)
+    _require_known(values, TERMS)
     context = Context(task, project, settings.PREDICTORS, feeds_from)
     for name, term in TERMS.items():
-        context.values[name] = term.checked(given.get(name), context)
+        context.values[name] = term.checked(values.get(name), context)
     return context.values
 
 
-def check_change(batch: Any, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def check_change(batch: Any, new_values: Mapping[str, Any]) -> dict[str, Any]:
     """The columns that a change of a batch sets. Raises Refused(invalid_request)."""
-    _require_known(wanted, TERMS)
+    _require_known(new_values, TERMS)
     values = {name: getattr(batch, name) for name in TERMS}
     context = Context(batch.task(), batch.project, settings.PREDICTORS, batch.feeds_from, batch, values)
     for name, term in TERMS.items():
-        if name in wanted:
-            values[name] = term.checked(wanted[name], context)
-        elif not wanted.keys().isdisjoint(term.depends_on):
+        if name in new_values:
+            values[name] = term.checked(new_values[name], context)
+        elif not new_values.keys().isdisjoint(term.depends_on):
             term.checked(values[name], context)
-    return {name: values[name] for name in TERMS if name in wanted}
+    return {name: values[name] for name in TERMS if name in new_values}
 
 
-def _require_known(given: Mapping[str, Any], terms: Mapping[str, Term]) -> None:
-    if unknown := sorted(given.keys() - terms.keys()):
+def _require_known(values: Mapping[str, Any], terms: Mapping[str, Term]) -> None:
+    if unknown := sorted(values.keys() - terms.keys()):
         refuse("invalid_request", "A batch has no term {unknown!r}.", unknown=unknown[0])

@@ -57,24 +57,24 @@ def shape_of_caps(names: tuple[str, ...]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
+def caps(values: Mapping[str, Any], names: tuple[str, ...] = OF_A_BATCH) -> dict[str, Any]:
     """The limits as they are kept, in one order; a limit that is None is none. Raises Refused(invalid_request)."""
-    if not isinstance(given, Mapping):
+    if not isinstance(values, Mapping):
         refuse(
             "invalid_request",
             "Limits must be an object, for example {example}.",
             example='{"items_per_day": 60}',
         )
-    if unknown := sorted(set(given) - set(known)):
+    if unknown := sorted(set(values) - set(names)):
         refuse(
             "invalid_request",
             "There is no limit {unknown!r}. Available: {known}.",
             unknown=unknown[0],
-            known=", ".join(known),
+            known=", ".join(names),
         )
-    found: dict[str, Any] = {}
-    for name in known:
-        value = given.get(name)
+    limits: dict[str, Any] = {}
+    for name in names:
+        value = values.get(name)
         if value is None:
             continue
         whole = name != "hours_per_day"
@@ -87,33 +87,33 @@ def caps(given: Mapping[str, Any], known: tuple[str, ...] = OF_A_BATCH) -> dict[
                 number=number,
                 most=MOST[name],
             )
-        found[name] = value
-    return found
+        limits[name] = value
+    return limits
 
 
-def pay(given: Mapping[str, Any]) -> dict[str, Any]:
+def pay(values: Mapping[str, Any]) -> dict[str, Any]:
     """The rate as it is kept, {} where nothing is paid here. Raises Refused(invalid_request)."""
-    if not isinstance(given, Mapping):
+    if not isinstance(values, Mapping):
         refuse(
             "invalid_request",
             "Pay must be an object, for example {example}.",
             example='{"currency": "EUR", "per_hour": 14.5}',
         )
-    said = {name: value for name, value in given.items() if value not in (None, "")}
-    if not said:
+    non_empty = {name: value for name, value in values.items() if value not in (None, "")}
+    if not non_empty:
         return {}
-    if unknown := sorted(set(said) - {"currency", "per_hour", "per_item"}):
+    if unknown := sorted(set(non_empty) - {"currency", "per_hour", "per_item"}):
         refuse(
             "invalid_request",
             "pay has no key {unknown!r}. Use currency and per_hour or per_item.",
             unknown=unknown[0],
         )
-    if not re.fullmatch("[A-Z]{3}", str(said.get("currency", ""))):
+    if not re.fullmatch("[A-Z]{3}", str(non_empty.get("currency", ""))):
         refuse("invalid_request", "pay.currency must be a code of three capitals, for example EUR.")
-    rates = [name for name in ("per_hour", "per_item") if name in said]
+    rates = [name for name in ("per_hour", "per_item") if name in non_empty]
     if len(rates) != 1:
         refuse("invalid_request", "Pay is per hour or per item. Use only one of per_hour and per_item.")
-    rate = said[rates[0]]
+    rate = non_empty[rates[0]]
     if not _is_number(rate) or not 0 <= rate <= MOST_PAY:
         refuse(
             "invalid_request",
@@ -121,7 +121,7 @@ def pay(given: Mapping[str, Any]) -> dict[str, Any]:
             rates=rates[0],
             most_pay=number_format(MOST_PAY, force_grouping=True),
         )
-    return {"currency": said["currency"], rates[0]: rate}
+    return {"currency": non_empty["currency"], rates[0]: rate}
 
 
 def _is_number(value: object, *, whole: bool = False) -> bool:

@@ -12,11 +12,11 @@ _SQLITE = ("locked", "busy", "unable to open", "disk i/o", "full")
 
 def is_unavailable(error: BaseException | None) -> bool:
     """Whether this error, or what it was raised from, says that the database did not answer or could not be used."""
-    found = _database_error(error)
-    if not isinstance(found, OperationalError | InterfaceError):
+    database_error = _database_error(error)
+    if not isinstance(database_error, OperationalError | InterfaceError):
         return False
     # To SQLite a missing table or column is an OperationalError, too.
-    return connection.vendor != "sqlite" or any(part in str(found).lower() for part in _SQLITE)
+    return connection.vendor != "sqlite" or any(part in str(database_error).lower() for part in _SQLITE)
 
 
 def stops_others(error: BaseException | None) -> bool:
@@ -27,10 +27,10 @@ def stops_others(error: BaseException | None) -> bool:
 
 def is_locked(error: BaseException | None) -> bool:
     """Whether another process held SQLite's write lock for longer than this one waits."""
-    found = _database_error(error)
-    if not isinstance(found, OperationalError) or connection.vendor != "sqlite":
+    database_error = _database_error(error)
+    if not isinstance(database_error, OperationalError) or connection.vendor != "sqlite":
         return False
-    return "locked" in str(found).lower() or "busy" in str(found).lower()
+    return "locked" in str(database_error).lower() or "busy" in str(database_error).lower()
 
 
 def _database_error(error: BaseException | None) -> Error | None:

@@ -151,15 +151,15 @@ def connect(**params: Any) -> Connection:
         breaker.require_turn()
         params["connect_timeout"] = int(PAUSE)
     try:
-        made: Connection = psycopg2.connect(
+        new_connection: Connection = psycopg2.connect(
             connection_factory=Connection, **{**params, "cursor_factory": Cursor}
         )
     except psycopg2.OperationalError:
         if web and monotonic() - began >= float(params.get("connect_timeout") or "inf"):
             breaker.trip()
         raise
-    _Watchdog.watch(made)
-    return made
+    _Watchdog.watch(new_connection)
+    return new_connection
 
 
 class _Watchdog(threading.Thread):

@@ -152,9 +152,9 @@ def pending(
     """How many instances have no prediction. Without `keep` no perturbation is made again, so that this is fast."""
     named: dict[Any, str] = {}
     return sum(
-        answer_to(predictions, one, named) is None
-        for one, make in _identified(benchmark)
-        if (not chosen or one.source in chosen) and (keep is None or keep(make()))
+        answer_to(predictions, instance, named) is None
+        for instance, make in _identified(benchmark)
+        if (not chosen or instance.source in chosen) and (keep is None or keep(make()))
     )
 
 
@@ -199,16 +199,16 @@ def asked(
 
     `seen` is told how many there were so far, for those who show progress.
     """
-    kept, left_out = [], 0
+    selected, left_out = [], 0
     for number, (instance, example) in enumerate(instances(benchmark)):
         seen(number)
         if chosen and instance.source not in chosen:
             continue
         if keep is None or keep(example):
-            kept.append(instance)
+            selected.append(instance)
         else:
             left_out += 1
-    return kept, left_out
+    return selected, left_out
 
 
 def judged(
@@ -219,8 +219,8 @@ def judged(
     match: Match = "askew",
 ) -> Judgement:
     """Which of these instances (`asked`) a model answers rightly. A pair that lost one side is left out whole."""
-    kept, left_out = of
-    judgement = judge(kept, predictions, leave_out_missing=leave_out_missing, match=match)
+    selected, left_out = of
+    judgement = judge(selected, predictions, leave_out_missing=leave_out_missing, match=match)
     return replace(judgement, left_out=left_out)
 
 
@@ -246,19 +246,19 @@ def collect(
 
     def wanted() -> Iterator[tuple[Instance, tableqa.Example]]:
         named: dict[Any, str] = {}
-        for one, example in instances(benchmark):
-            if chosen and one.source not in chosen:
+        for instance, example in instances(benchmark):
+            if chosen and instance.source not in chosen:
                 continue
-            if (keep is None or keep(example)) and answer_to(here, one, named) is None:
-                yield one, example
+            if (keep is None or keep(example)) and answer_to(here, instance, named) is None:
+                yield instance, example
 
-    left = sum(1 for _ in wanted())
-    total, done = len(here) + left, len(here)
+    remaining = sum(1 for _ in wanted())
+    total, done = len(here) + remaining, len(here)
     put = 0
 
     def answered(pair: tuple[Instance, tableqa.Example]) -> dict[str, Any]:
-        one, example = pair
-        return {"source": one.source, "id": one.id, **ask(example)}
+        instance, example = pair
+        return {"source": instance.source, "id": instance.id, **ask(example)}
 
     def begun() -> Iterator[tuple[Instance, tableqa.Example]]:
         for pair in wanted():

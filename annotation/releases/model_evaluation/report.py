@@ -86,17 +86,17 @@ class Report:
             "models": [
                 {
                     "name": name,
-                    **one.to_dict(),
+                    **entry.to_dict(),
                     "by_rule": {
                         rule: [row.to_dict() for row in models[name].rows]
                         for rule, models in self.by_rule.items()
                     },
                 }
-                for name, one in self.evaluations.items()
+                for name, entry in self.evaluations.items()
             ],
             "differences": [
-                {"first": first, "second": second, "rows": [one.to_dict() for one in found]}
-                for (first, second), found in self.differences.items()
+                {"first": first, "second": second, "rows": [entry.to_dict() for entry in differences]}
+                for (first, second), differences in self.differences.items()
             ],
         }
 
@@ -126,15 +126,17 @@ def numbers(
     models: Mapping[str, Judgement], by_rule: ByRule | None = None, *, replicates: int = 1_000
 ) -> Numbers:
     """Compute the figures of these models with their intervals: the slow part of a report, in no language."""
-    evaluations = {name: figures(one, replicates=replicates) for name, one in models.items()}
+    evaluations = {name: figures(judgement, replicates=replicates) for name, judgement in models.items()}
     differences = {
         (first, second): compare(models[first], models[second], replicates=replicates)
         for first, second in combinations(models, 2)
     }
     rules = {
         rule: {
-            name: evaluations[name] if one is models.get(name) else figures(one, replicates=replicates)
-            for name, one in judgements.items()
+            name: evaluations[name]
+            if judgement is models.get(name)
+            else figures(judgement, replicates=replicates)
+            for name, judgement in judgements.items()
         }
         for rule, judgements in (by_rule or {}).items()
     }
@@ -147,15 +149,15 @@ def make_report(
     *,
     about: Sequence[str] = (),
     replicates: int = 1_000,
-    found: Numbers | None = None,
+    computed: Numbers | None = None,
     by_rule: ByRule | None = None,
 ) -> Report:
     """The report of these models, in the language that is active. `about` are sentences that a reader has to know: what
-    was left out, by which limit. `found` are the figures where they were worked out before. `by_rule` are the same
+    was left out, by which limit. `computed` are the figures where they were worked out before. `by_rule` are the same
     predictions judged by several rules of `MATCHES`, `models` among them."""
-    found = found or numbers(models, by_rule, replicates=replicates)
-    evaluations = found.evaluations
-    if sentences := sorted({source for one in models.values() for source in one.long_form}):
+    computed = computed or numbers(models, by_rule, replicates=replicates)
+    evaluations = computed.evaluations
+    if sentences := sorted({source for judgement in models.values() for source in judgement.long_form}):
         left_out = gettext(
             "Excluded from exact match, because most answers are sentences: {sources}. Use text "
             "metrics for these sources."
@@ -171,11 +173,11 @@ def make_report(
     return Report(
         title,
         evaluations,
-        found.differences,
-        sheets(evaluations, found.differences, found.by_rule),
+        computed.differences,
+        sheets(evaluations, computed.differences, computed.by_rule),
         [figure for figure in drawn if figure is not None],
         tuple(about),
-        found.by_rule,
+        computed.by_rule,
     )
 
 
@@ -185,7 +187,10 @@ def make_report(
 def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
     """R-ACC of every kind: what is left of the right answers."""
     kinds = _kinds(models)
-    series = [Series(name, [_point(one, kind, "r_acc") for kind in kinds]) for name, one in models.items()]
+    series = [
+        Series(name, [_point(evaluation, kind, "r_acc") for kind in kinds])
+        for name, evaluation in models.items()
+    ]
     title = gettext("Robustness: share of originally correct answers that stay correct (R-ACC)")
     return _bars("robustness", title, models, series, most=100)
 
@@ -193,7 +198,10 @@ def _robustness(models: Mapping[str, Evaluation]) -> Figure | None:
 def _accuracy(models: Mapping[str, Evaluation]) -> Figure | None:
     """Emd of every kind: how many right answers come and go."""
     kinds = _kinds(models)
-    series = [Series(name, [_point(one, kind, "emd") for kind in kinds]) for name, one in models.items()]
+    series = [
+        Series(name, [_point(evaluation, kind, "emd") for kind in kinds])
+        for name, evaluation in models.items()
+    ]
     title = gettext("Change in accuracy after the perturbation, in percentage points (Emd)")
     return _bars("change", title, models, series, most=0)
 
@@ -221,13 +229,18 @@ BY_PLACE = {
 def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
     """Accuracy by where the rows, or the columns, of the answer stand; beside it that of the tables as they are."""
     figures = []
-    for what, places in POSITIONS.items():
-        kinds = {gettext("unchanged"): ORIGINAL, **{gettext(place): kind for place, kind in places.items()}}
-        if not all(any(one.row(kind) for one in models.values()) for kind in places.values()):
+    for what, positions in POSITIONS.items():
+        kinds = {
+            gettext("unchanged"): ORIGINAL,
+            **{gettext(position): kind for position, kind in positions.items()},
+        }
+        if not all(
+            any(evaluation.row(kind) for evaluation in models.values()) for kind in positions.values()
+        ):
             continue
         series = [
-            Series(name, [_point(one, kind, "after") for kind in kinds.values()])
-            for name, one in models.items()
+            Series(name, [_point(evaluation, kind, "after") for kind in kinds.values()])
+            for name, evaluation in models.items()
         ]
         name, (title, head) = f"position-{what}", map(gettext, BY_PLACE[what])
         axis = svg.axis_over(_ends(series), most=100)
@@ -245,14 +258,16 @@ def _positions(models: Mapping[str, Evaluation]) -> list[Figure]:
 def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
     """Accuracy under each seed of each kind that draws."""
     kinds = _kinds(models)
-    spreads = [Spread(name, [_of_seeds(one, kind) for kind in kinds]) for name, one in models.items()]
+    spreads = [
+        Spread(name, [_of_seeds(evaluation, kind) for kind in kinds]) for name, evaluation in models.items()
+    ]
     every = [value for spread in spreads for values in spread.values for value in values]
     if not every:
         return None
     rows = []
     for kind in kinds:
-        for name, one in models.items():
-            row = one.row(kind)
+        for name, evaluation in models.items():
+            row = evaluation.row(kind)
             if row is None or row.deviation is None:
                 continue
             sentence = "; ".join(
@@ -261,7 +276,7 @@ def _seeds(models: Mapping[str, Evaluation]) -> Figure | None:
                 if value is not None
             )
             deviation = Cell(display_text.decimal(100 * row.deviation, 2), 100 * row.deviation)
-            values = _of_seeds(one, kind)
+            values = _of_seeds(evaluation, kind)
             mean = sum(values) / len(values)
             cells = (text(kind), text(name), count(len(values)), Cell(display_text.decimal(mean, 2), mean))
             rows.append((*cells, deviation, text(sentence)))
@@ -293,16 +308,16 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
         several = {
             kind
             for kind in kinds
-            if len({one.instance.seed for one in judgement.judged if one.instance.kind == kind}) > 1
+            if len({result.instance.seed for result in judgement.judged if result.instance.kind == kind}) > 1
         }
         values = [
             [100 * value for value in question_scores(judgement, kind).values()] if kind in several else []
             for kind in kinds
         ]
         spreads.append(Spread(name, values))
-    for place, kind in enumerate(kinds):
+    for index, kind in enumerate(kinds):
         for spread in spreads:
-            if of := spread.values[place]:
+            if of := spread.values[index]:
                 never, always = of.count(0.0), of.count(100.0)
                 numbers = (len(of), never, len(of) - never - always, always)
                 rows.append((text(kind), text(spread.name), *map(count, numbers)))
@@ -323,7 +338,7 @@ def _questions(models: Mapping[str, Judgement], kinds: Sequence[str]) -> Figure 
 
 def _kinds(models: Mapping[str, Evaluation]) -> list[str]:
     """The kinds of perturbation in the order of the tables."""
-    return in_order({row.kind for one in models.values() for row in one.rows} - {ORIGINAL})
+    return in_order({row.kind for evaluation in models.values() for row in evaluation.rows} - {ORIGINAL})
 
 
 def _point(evaluation: Evaluation, kind: str, figure: str) -> Point | None:
@@ -341,7 +356,7 @@ def _count(points: Sequence[Point | None]) -> str:
 
 
 def _ends(series: Iterable[Series]) -> list[float]:
-    points = [point for one in series for point in one.points if point is not None]
+    points = [point for entry in series for point in entry.points if point is not None]
     return [end for point in points for end in (point.value, point.low, point.high) if end is not None]
 
 
@@ -350,11 +365,11 @@ def _numbers(name: str, title: str, labels: Sequence[str], series: Sequence[Seri
     columns = (
         Column(head or gettext("Perturbation"), numeric=False),
         Column("n"),
-        *(Column(one.name) for one in series),
+        *(Column(entry.name) for entry in series),
     )
     rows = []
-    for place, label in enumerate(labels):
-        points = [line.points[place] for line in series]
+    for index, label in enumerate(labels):
+        points = [line.points[index] for line in series]
         rows.append((text(label), text(_count(points)), *map(_cell, points)))
     note = gettext("Percent with 95 % CI. n: questions behind the value.")
     return Sheet(f"{name}-numbers", title, columns, tuple(rows), note)
@@ -392,7 +407,7 @@ def written(report: Report, format: str) -> str:
 def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
     """Write the report into a folder, in these formats; CSV with a file for each table. Returns what was written."""
     out.mkdir(parents=True, exist_ok=True)
-    made = []
+    paths = []
     for format in formats:
         ending = FORMATS[format]
         if format == "csv":
@@ -403,8 +418,8 @@ def write(report: Report, out: Path, formats: Iterable[str]) -> list[Path]:
         for name, content in files.items():
             path = out / name
             path.write_text(content, encoding="utf-8", newline="")
-            made.append(path)
-    return made
+            paths.append(path)
+    return paths
 
 
 def _named(sheet: Sheet, title: str) -> Sheet:

@@ -152,9 +152,9 @@ def _perform(job: Job, release: Release, progress: jobs.Progress) -> dict[str, A
         _take(Upload.objects.get(pk=job.ids["upload"]), predictions, release)
     answers = benchmark.predictions(predictions)
     total = len(answers)
-    asked = queries.asked(benchmark, seen=lambda number: progress(min(number, total - 1), total))
+    selection = queries.asked(benchmark, seen=lambda number: progress(min(number, total - 1), total))
     by_rule = {
-        rule: queries.judged(asked, answers, leave_out_missing=job.ids["leave_out_missing"], match=rule)
+        rule: queries.judged(selection, answers, leave_out_missing=job.ids["leave_out_missing"], match=rule)
         for rule in SIDE_BY_SIDE
     }
     judgement = by_rule[SIDE_BY_SIDE[0]]
@@ -238,8 +238,8 @@ Files = tuple[tuple[str, str, str], ...]
 def _report(title: str, files: Files, about: tuple[str, ...], language: str | None) -> Report:
     """Runs never change, so neither does what is said of them in a language, which is the one that is active."""
     models = {name: by_rule[SIDE_BY_SIDE[0]] for name, by_rule in _judgements(files).items()}
-    found = _numbers(files)
-    return make_report(title, models, about=(gettext(RULES[SIDE_BY_SIDE[0]]), *about), found=found)
+    computed = _numbers(files)
+    return make_report(title, models, about=(gettext(RULES[SIDE_BY_SIDE[0]]), *about), computed=computed)
 
 
 @functools.lru_cache(maxsize=8)
@@ -265,12 +265,12 @@ def _write_judgements(by_rule: Mapping[Match, Judgement], path: Path) -> None:
             "long_form": list(judgement.long_form),
         }
         beside = zip(*(by_rule[rule].judged for rule in others), strict=True)
-        for one, rest in zip(judgement.judged, beside, strict=True):
+        for result, rest in zip(judgement.judged, beside, strict=True):
             scores = {rule: [other.before, other.after] for rule, other in zip(others, rest, strict=True)}
             yield {
-                "instance": asdict(one.instance),
-                "before": one.before,
-                "after": one.after,
+                "instance": asdict(result.instance),
+                "before": result.before,
+                "after": result.after,
                 "by_rule": scores,
             }
 

@@ -126,7 +126,7 @@ class Contents:
     def has_new_ids(self) -> bool:
         """Whether an id of the release exists on this server."""
         outcomes = (outcome for record in self.records(DECISIONS) for outcome in record["outcomes"])
-        taken: tuple[tuple[Any, Iterator[str]], ...] = (
+        ids_by_model: tuple[tuple[Any, Iterator[str]], ...] = (
             (Batch, (batch["id"] for batch in self.manifest.batches)),
             (Item, iter(self.item_records)),
             (Annotation, (record["id"] for record in self.records(ANNOTATIONS))),
@@ -136,7 +136,7 @@ class Contents:
         )
         return any(
             model._default_manager.filter(public_id__in=chunk).exists()
-            for model, ids in taken
+            for model, ids in ids_by_model
             for chunk in in_lists(ids)
         )
 
@@ -281,27 +281,35 @@ class Contents:
             for outcome in record["outcomes"]
             if outcome["example"] is not None
         ]
-        tables = stored_tables(made["table"] for _, made in waiting)
+        tables = stored_tables(example_record["table"] for _, example_record in waiting)
         names = ("question", "answers", "operations", "more", "perturbation")
         while waiting:
-            ready = [(source, made) for source, made in waiting if (source, made["parent"]) in self.examples]
+            ready = [
+                (source, example_record)
+                for source, example_record in waiting
+                if (source, example_record["parent"]) in self.examples
+            ]
             if not ready:
-                source, made = waiting[0]
-                raise Difference(f"{DECISIONS}: the parent {made['parent']!r} of {source!r} is in no record")
+                source, example_record = waiting[0]
+                raise Difference(
+                    f"{DECISIONS}: the parent {example_record['parent']!r} of {source!r} is in no record"
+                )
             self._add_examples(
                 Example(
                     source=self.sources[source],
-                    external_id=made["id"],
+                    external_id=example_record["id"],
                     position=0,
-                    stored_table_id=tables[made["table"]],
-                    table_digest=made["digest"],
-                    parent_id=self.examples[source, made["parent"]],
-                    **{name: made[name] for name in names},
+                    stored_table_id=tables[example_record["table"]],
+                    table_digest=example_record["digest"],
+                    parent_id=self.examples[source, example_record["parent"]],
+                    **{name: example_record[name] for name in names},
                 )
-                for source, made in ready
+                for source, example_record in ready
             )
             waiting = [
-                (source, made) for source, made in waiting if (source, made["id"]) not in self.examples
+                (source, example_record)
+                for source, example_record in waiting
+                if (source, example_record["id"]) not in self.examples
             ]
 
     # -- batches and items --------------------------------------------------------------------------

@@ -99,7 +99,7 @@ class Responses(Contents):
         planned = {id: self._batch_of(id).overlap for id in positions}
         self._insert_items(positions, planned)
         submitted = (of_person for of_person in self.work.values() if of_person.is_submitted)
-        taken = {(of_person.item, of_person.number) for of_person in submitted}
+        taken_slots = {(of_person.item, of_person.number) for of_person in submitted}
         self.pages.insert(
             Place,
             "id batch_id item_id number position added taken",
@@ -111,7 +111,7 @@ class Responses(Contents):
                     number,
                     positions[item],
                     is_added and number > planned[item],
-                    (item, number) in taken,
+                    (item, number) in taken_slots,
                 )
                 for (item, number), is_added in used.items()
             ),
@@ -279,9 +279,9 @@ class Decisions(Responses):
 
     def write_decisions(self) -> None:
         """Decisions with their outcomes; items that are complete without one wait for an adjudicator."""
-        asked = {"reason": UNDECIDED.format()}
+        undecided_detail = {"reason": UNDECIDED.format()}
         for item in self.waiting:
-            self.log.note(self.now, "item", item, ("complete", "adjudication"), None, asked)
+            self.log.note(self.now, "item", item, ("complete", "adjudication"), None, undecided_detail)
         numbers = []
         for record in self.records(DECISIONS):
             person = self._person(record["by"])
@@ -301,7 +301,8 @@ class Decisions(Responses):
         for items in self.pages.in_pages(self.waiting):
             Item.objects.filter(pk__in=items).update(resolution=Item.Resolution.ADJUDICATION)
             Adjudication.objects.bulk_create(
-                [Adjudication(item_id=item, asked_at=self.now, **asked) for item in items], batch_size=200
+                [Adjudication(item_id=item, asked_at=self.now, **undecided_detail) for item in items],
+                batch_size=200,
             )
 
     def _person(self, by: str) -> int | None:
@@ -323,14 +324,16 @@ class Decisions(Responses):
         outcomes, supports = [], []
         for (record, _), decision in zip(chunk, decisions, strict=True):
             for number, described in enumerate(record["outcomes"], start=1):
-                made = described["example"]
+                example_record = described["example"]
                 outcomes.append(
                     Outcome(
                         public_id=self.id_of(described["id"]),
                         decision_id=decision.pk,
                         number=number,
                         response=described["response"],
-                        example_id=None if made is None else self.examples[record["source"], made["id"]],
+                        example_id=None
+                        if example_record is None
+                        else self.examples[record["source"], example_record["id"]],
                     )
                 )
                 supports.append([self.annotation_keys[id] for id in described["annotations"]])

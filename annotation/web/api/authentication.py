@@ -32,10 +32,10 @@ class TokenAuthentication(BaseAuthentication):
             or not token.person.is_active
         ):
             raise _not_valid(request)
-        left = Membership.objects.filter(
+        memberships = Membership.objects.filter(
             person=token.person, project_id=token.project_id, removed_at__isnull=True
         )
-        if not token.person.is_administrator and not left.exists():
+        if not token.person.is_administrator and not memberships.exists():
             raise _not_valid(request)
         return token.person, token
 

@@ -155,23 +155,23 @@ class ModelAnswers(APIView):
         """Count the questions that a model answers correctly; with `ask`, request missing answers in a job (202)."""
         actor = authorization.actor(request)
         project = authorization.project(actor, slug, Permission.SET_UP)
-        given = valid(ModelAnswersRequest, request)
-        if given["type"] not in task_types():
+        data = valid(ModelAnswersRequest, request)
+        if data["type"] not in task_types():
             raise Http404(authorization.NOT_HERE)
-        task = task_types()[given["type"]]
-        sources = Source.objects.ready().filter(project=project, public_id__in=given["sources"])
-        sample = batches.Sample(sources=list(sources.order_by("pk")), of=given["of"])
+        task = task_types()[data["type"]]
+        sources = Source.objects.ready().filter(project=project, public_id__in=data["sources"])
+        sample = batches.Sample(sources=list(sources.order_by("pk")), of=data["of"])
         about: dict[str, Any] = {
             "project": project,
             "task": task,
             "sample": sample,
-            "predictor": given["predictor"],
+            "predictor": data["predictor"],
         }
-        if given["ask"]:
+        if data["ask"]:
             batches.start_asking(**about, by=actor.person, now=timezone.now())
         starts = batches.candidates(project, task, sample)
         accuracy = model_accuracy.known(
-            list(dict.fromkeys(starts.values())), task=task, predictor=given["predictor"]
+            list(dict.fromkeys(starts.values())), task=task, predictor=data["predictor"]
         )
         job = batches.asking_job(**about)
         counts = {
@@ -179,7 +179,7 @@ class ModelAnswers(APIView):
             "estimate": accuracy.estimate.to_dict() if accuracy.estimate is not None else None,
             "job": job.public_id if job is not None else None,
         }
-        return Response(counts, status=202 if given["ask"] else 200)
+        return Response(counts, status=202 if data["ask"] else 200)
 
 
 class State(APIView):
@@ -204,14 +204,16 @@ class Change(APIView):
         """Preview a change of terms; with `confirmed`, apply it."""
         actor = authorization.actor(request)
         batch = authorization.batch(actor, public_id, Permission.SET_UP)
-        given = valid(ChangeRequest, request)
-        wanted = dict(given["terms"])
-        if isinstance(wanted.get("requires"), str):
-            wanted["requires"] = authorization.batch(actor, wanted["requires"], Permission.SET_UP)
+        data = valid(ChangeRequest, request)
+        new_terms = dict(data["terms"])
+        if isinstance(new_terms.get("requires"), str):
+            new_terms["requires"] = authorization.batch(actor, new_terms["requires"], Permission.SET_UP)
         counted = visibility.sees_counts(actor.person, batch)
-        effects, changed = batch_settings.effects(batch, wanted, counted=counted), {}
-        if given["confirmed"]:
-            changed = batch_settings.change(batch=batch, wanted=wanted, by=actor.person, now=timezone.now())
+        effects, changed = batch_settings.effects(batch, new_terms, counted=counted), {}
+        if data["confirmed"]:
+            changed = batch_settings.change(
+                batch=batch, changes=new_terms, by=actor.person, now=timezone.now()
+            )
         return Response({"effects": effects, "changed": sorted(changed)})
 
 
@@ -267,13 +269,13 @@ class Move(APIView):
         """Move a person's unfinished items to others, evenly, or back to the pool."""
         actor = authorization.actor(request)
         batch = authorization.batch(actor, public_id, Permission.SET_UP)
-        given = valid(MoveRequest, request)
-        people = _people(batch, [given["annotator"], *given["to"]])
+        data = valid(MoveRequest, request)
+        people = _people(batch, [data["annotator"], *data["to"]])
         moved = allocation.move(
             batch=batch,
             person=people[0],
             to=people[1:],
-            leases=given["leases"],
+            leases=data["leases"],
             by=actor.person,
             now=timezone.now(),
         )
@@ -283,10 +285,12 @@ class Move(APIView):
 def _people(batch: Batch, pseudonyms: list[str]) -> list[Person]:
     """The people behind pseudonyms of the project, in their order. Raises Refused(invalid_request) for an unknown one."""
     here = Membership.objects.filter(project=batch.project, pseudonym__in=pseudonyms)
-    known = {membership.pseudonym: membership.person for membership in here.select_related("person")}
-    if unknown := [one for one in pseudonyms if one not in known]:
+    people_by_pseudonym = {
+        membership.pseudonym: membership.person for membership in here.select_related("person")
+    }
+    if unknown := [pseudonym for pseudonym in pseudonyms if pseudonym not in people_by_pseudonym]:
         refuse("invalid_request", f"{unknown[0]} is not in this project.")
-    return [known[one] for one in pseudonyms]
+    return [people_by_pseudonym[pseudonym] for pseudonym in pseudonyms]
 
 
 class AdmissionRequest(serializers.Serializer[Any]):
@@ -319,6 +323,6 @@ class Admission(APIView):
             )
         if "signed" in data:
             reply["key"] = crowd_entry.require_signatures(
-                link=link, by=actor.person, now=now, wanted=data["signed"]
+                link=link, by=actor.person, now=now, is_required=data["signed"]
             )
         return Response(reply)

@@ -108,22 +108,22 @@ class Items(APIView):
             number = querysets.counted(querysets.matching(who, chosen))
         except BadSelection as bad:
             refuse("invalid_request", "{problems}", problems=" ".join(bad.problems))
-        shown = rows(who, page.keys)
-        if read := items_read(shown):
+        listed_rows = rows(who, page.keys)
+        if read := items_read(listed_rows):
             adjudication.note_reading(read, by=actor.person, now=now)
         people = {key: name for name, key in who.people.items()}
         return Response(
             {
-                "next": _turn(request, slug, chosen, size, after=shown[-1]) if page.has_next else None,
-                "previous": _turn(request, slug, chosen, size, before=shown[0])
-                if page.has_previous and shown
+                "next": _turn(request, slug, chosen, size, after=listed_rows[-1]) if page.has_next else None,
+                "previous": _turn(request, slug, chosen, size, before=listed_rows[0])
+                if page.has_previous and listed_rows
                 else None,
                 "count": number,
                 "is_behind": is_behind,
                 "results": [
                     export.of_item(who, row)
                     | {"responses": [export.of_response(response, people) for response in row.responses]}
-                    for row in shown
+                    for row in listed_rows
                 ],
             }
         )
@@ -147,10 +147,10 @@ def _turn(
     after: Row | None = None,
     before: Row | None = None,
 ) -> str:
-    place = replace(
+    selection = replace(
         chosen,
         after=after.item.public_id if after is not None else "",
         before=before.item.public_id if before is not None else "",
     )
-    address = with_query(reverse("api_items", args=[slug]), query(place), page_size=str(size))
+    address = with_query(reverse("api_items", args=[slug]), query(selection), page_size=str(size))
     return request.build_absolute_uri(address)

@@ -26,7 +26,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return refusal
     if isinstance(error, Invalid):
         detail = gettext("The response is not valid yet: ") + str(error)
-        violations = [found.to_dict() for found in error.problems]
+        violations = [violation.to_dict() for violation in error.problems]
         return problem(422, "invalid_response", detail, violations=violations)
     if isinstance(error, UnknownTaskType):
         return problem(501, "unknown_task_type", str(error))
@@ -42,13 +42,13 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if handled is None or not isinstance(error, APIException):
         return handled
     codes = error.get_codes()
-    made = problem(
+    response = problem(
         handled.status_code, codes if isinstance(codes, str) else "invalid_request", str(error.detail)
     )
     for name in ("WWW-Authenticate", "Retry-After"):
         if name in handled:
-            made[name] = handled[name]
-    return made
+            response[name] = handled[name]
+    return response
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> Response:

@@ -486,8 +486,10 @@ def checked(shape: type[serializers.Serializer[Any]], data: Any) -> dict[str, An
     checks = _checks(shape)
     fields = checks.run_validation(data)
     if unknown := sorted(set(data) - set(checks.fields)):
-        known = ", ".join(checks.fields)
-        raise serializers.ValidationError({name: [f"Unknown field. Available: {known}."] for name in unknown})
+        available = ", ".join(checks.fields)
+        raise serializers.ValidationError(
+            {name: [f"Unknown field. Available: {available}."] for name in unknown}
+        )
     return dict(fields)
 
 

@@ -102,13 +102,13 @@ class Next(APIView):
         batch = authorization.batch(authorization.actor(request), public_id, Permission.ANNOTATE)
         batch.task()  # a kind that is not installed is said so before anything is leased
         data = valid(shapes.Holding, request)
-        found = reservations.next_assignment(
+        assignment = reservations.next_assignment(
             batch=batch,
             person=authorization.actor(request).person,
             holding=data["holding"],
             now=timezone.now(),
         )
-        return Response(status=204) if found is None else Response(_payload(request, found))
+        return Response(status=204) if assignment is None else Response(_payload(request, assignment))
 
 
 class Draft(APIView):
@@ -209,8 +209,8 @@ class Ping(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Renew the lease. Also returns answers to your questions from this batch that you have not read."""
         assignment = authorization.assignment(authorization.actor(request), public_id)
-        held = assignments.ping(assignment=assignment, now=timezone.now())
-        lease = {"seconds": int(reservations.LEASE.total_seconds()) if held else 0}
+        is_leased = assignments.ping(assignment=assignment, now=timezone.now())
+        lease = {"seconds": int(reservations.LEASE.total_seconds()) if is_leased else 0}
         return Response({"lease": lease, "answers": assignments.answers(assignment)})
 
 
@@ -221,8 +221,8 @@ class Suggestions(APIView):
     def get(self, request: Request, public_id: str) -> Response:
         """Get suggestions for an item you hold; null with a reason if there are none yet."""
         assignment = authorization.assignment(authorization.actor(request), public_id)
-        found = suggestions.suggestions(assignment)
-        return Response({"suggestions": found.suggestions, "reason": found.reason})
+        result = suggestions.suggestions(assignment)
+        return Response({"suggestions": result.suggestions, "reason": result.reason})
 
 
 class Proposals(APIView):
@@ -232,8 +232,8 @@ class Proposals(APIView):
     def post(self, request: Request, public_id: str) -> Response:
         """Get the proposals for an item you hold and record the impression. Empty in the control group."""
         assignment = authorization.assignment(authorization.actor(request), public_id)
-        found = impressions.tell(assignment=assignment, now=timezone.now())
-        return Response({"help": impressions.mode(assignment), "proposals": found})
+        proposals = impressions.tell(assignment=assignment, now=timezone.now())
+        return Response({"help": impressions.mode(assignment), "proposals": proposals})
 
 
 class Handle(APIView):

@@ -123,10 +123,10 @@ def _stages(
     batches: Sequence[Batch], hidden: Collection[int], progress: Mapping[int, Mapping[str, int]]
 ) -> dict[int, Stage]:
     """The batches that are not set aside."""
-    shown = [batch for batch in batches if batch.set_aside_at is None]
-    held = _items_in_progress(shown)
-    lacking = _without_gold(shown)
-    passed = _passed(shown)
+    active_batches = [batch for batch in batches if batch.set_aside_at is None]
+    leased_by_batch = _items_in_progress(active_batches)
+    lacking = _without_gold(active_batches)
+    passed = _passed(active_batches)
     return {
         batch.pk: Stage(
             key=batch.pk,
@@ -134,7 +134,9 @@ def _stages(
             name=batch.name,
             title=_title(batch),
             state=batch.state,
-            counts=None if batch.pk in hidden else _counts(progress[batch.pk], held.get(batch.pk, 0)),
+            counts=None
+            if batch.pk in hidden
+            else _counts(progress[batch.pk], leased_by_batch.get(batch.pk, 0)),
             sources=tuple(batch.sampling.get("sources", ())) if batch.feeds_from_id is None else (),
             takes_from=batch.feeds_from_id,
             requires=batch.requires_id,
@@ -144,7 +146,7 @@ def _stages(
             lacks_gold=lacking.get(batch.pk, 0),
             passed=passed.get(batch.pk, 0),
         )
-        for batch in shown
+        for batch in active_batches
     }
 
 
@@ -153,8 +155,8 @@ def _title(batch: Batch) -> str:
     return task.title if task is not None else batch.task_type
 
 
-def _counts(progress: Mapping[str, int], held: int) -> Counts:
-    in_progress = min(held, progress["open"])
+def _counts(progress: Mapping[str, int], leased: int) -> Counts:
+    in_progress = min(leased, progress["open"])
     return Counts(
         waiting=progress["open"] - in_progress,
         in_progress=in_progress,
@@ -190,8 +192,8 @@ def _passed(batches: Sequence[Batch]) -> dict[int, int]:
     required = {batch.requires_id for batch in batches if batch.requires_id is not None}
     if not required:
         return {}
-    found = Qualification.objects.filter(batch__in=required, passed=True)
-    return dict(found.order_by().values_list("batch").annotate(Count("pk")))
+    qualifications = Qualification.objects.filter(batch__in=required, passed=True)
+    return dict(qualifications.order_by().values_list("batch").annotate(Count("pk")))
 
 
 def _crew(projects: Sequence[int]) -> dict[int, list[frozenset[Permission]]]:
@@ -214,11 +216,11 @@ def _failed(projects: Sequence[int], now: datetime) -> dict[tuple[int, str], tup
         state=Job.State.FAILED,
         made_at__gte=now - FAILURES_SHOWN,
     )
-    found: dict[tuple[int, str], tuple[int, str]] = {}
+    failures: dict[tuple[int, str], tuple[int, str]] = {}
     for project, kind, public_id in failed.order_by("pk").values_list("project_id", "kind", "public_id"):
-        number, _ = found.get((project, kind), (0, ""))
-        found[project, kind] = (number + 1, public_id)
-    return found
+        number, _ = failures.get((project, kind), (0, ""))
+        failures[project, kind] = (number + 1, public_id)
+    return failures
 
 
 def _mine(
@@ -244,5 +246,5 @@ def _released(projects: Sequence[int]) -> dict[int, int]:
 
 
 def _by_project(rows: Any, projects: Iterable[int], field: str = "project") -> dict[int, int]:
-    found = rows.filter(**{f"{field}__in": list(projects)}).order_by().values_list(field)
-    return dict(found.annotate(number=Count("pk")))
+    matches = rows.filter(**{f"{field}__in": list(projects)}).order_by().values_list(field)
+    return dict(matches.annotate(number=Count("pk")))

@@ -36,12 +36,12 @@ def arrange(stages: Sequence[Stage], blocked: Mapping[int, Blockage], most: int 
     chains = [_chain(stage, after) for stage in stages if _parent(stage, by_key) is None]
     chains.sort(key=lambda chain: _rank(chain, blocked))
     groups: dict[tuple[str, ...], list[list[Stage]]] = {}
-    shown, height = 0, 0
+    placed_count, height = 0, 0
     for chain in chains:
         branches = sum(stage.key not in after for stage in chain)
-        if shown and (shown + len(chain) > most or height + branches > MOST_ROWS):
+        if placed_count and (placed_count + len(chain) > most or height + branches > MOST_ROWS):
             continue
-        shown += len(chain)
+        placed_count += len(chain)
         height += branches
         groups.setdefault(chain[0].sources, []).append(chain)
     rows: dict[int, int] = {}
@@ -52,7 +52,7 @@ def arrange(stages: Sequence[Stage], blocked: Mapping[int, Blockage], most: int 
             _place(chain[0], after, len(set(rows.values())), rows)
         origins.append((sources, first, len(set(rows.values())) - 1))
     columns = {key: _column(by_key[key], by_key) for key in rows}
-    return Flow(columns, rows, origins, len(stages) - shown)
+    return Flow(columns, rows, origins, len(stages) - placed_count)
 
 
 def _parent(stage: Stage, by_key: Mapping[int, Stage]) -> Stage | None:
@@ -69,7 +69,10 @@ def _followers(stages: Sequence[Stage], by_key: Mapping[int, Stage]) -> dict[int
 
 def _chain(stage: Stage, after: Mapping[int, Sequence[Stage]]) -> list[Stage]:
     """A batch and everything that follows from it."""
-    return [stage, *(one for follower in after.get(stage.key, ()) for one in _chain(follower, after))]
+    return [
+        stage,
+        *(descendant for follower in after.get(stage.key, ()) for descendant in _chain(follower, after)),
+    ]
 
 
 def _rank(chain: Sequence[Stage], blocked: Mapping[int, Blockage]) -> tuple[bool, bool, bool, int]:
@@ -91,10 +94,16 @@ def _column(stage: Stage, by_key: Mapping[int, Stage], deep: int = 0) -> int:
     """One more than that of what it takes items from and of the qualification that it requires."""
     keys = (stage.takes_from, stage.requires)
     before = [by_key[key] for key in keys if key is not None and key in by_key]
-    return 1 + max((_column(one, by_key, deep + 1) for one in before if deep < MOST), default=0)
+    return 1 + max(
+        (_column(predecessor, by_key, deep + 1) for predecessor in before if deep < MOST), default=0
+    )
 
 
 def ends(stages: Sequence[Stage], flow: Flow) -> Iterator[Stage]:
     """The batches in the picture whose accepted items go into releases and into no other batch."""
-    taken = {stage.takes_from for stage in stages if stage.key in flow.rows}
-    return (stage for stage in stages if stage.key in flow.rows and stage.key not in taken and stage.decides)
+    upstream_keys = {stage.takes_from for stage in stages if stage.key in flow.rows}
+    return (
+        stage
+        for stage in stages
+        if stage.key in flow.rows and stage.key not in upstream_keys and stage.decides
+    )

@@ -70,7 +70,7 @@ def needs(state: State) -> list[Need]:
     """Everything that waits for the person, the most urgent first."""
     return [
         need
-        for permission, found in (
+        for permission, group in (
             (Permission.IMPORT, _data(state)),
             (Permission.SEE_PROGRESS, _failures(state)),
             (Permission.ADJUDICATE, _decisions(state)),
@@ -81,7 +81,7 @@ def needs(state: State) -> list[Need]:
             (Permission.SET_UP, _waiting_for_others(state)),
         )
         if permission in state.may
-        for need in found
+        for need in group
     ]
 
 
@@ -105,10 +105,10 @@ def _data(state: State) -> Iterator[Need]:
 
 
 def _failures(state: State) -> Iterator[Need]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for kind, number in state.failed:
-        found[JOBS.get(kind, "failed_job")] += number
-    for kind, number in found.items():
+        counts[JOBS.get(kind, "failed_job")] += number
+    for kind, number in counts.items():
         yield Need(kind, number)
 
 
@@ -159,9 +159,9 @@ def _releases(state: State) -> Iterator[Need]:
 
 
 def _waiting_for_others(state: State) -> Iterator[Need]:
-    if state.adjudicators and (left := state.counts.adjudication - state.mine) > 0:
+    if state.adjudicators and (waiting_count := state.counts.adjudication - state.mine) > 0:
         stages = [stage for stage in state.stages if stage.counts and stage.counts.adjudication]
-        yield Need("adjudication", left, stages[0] if len(stages) == 1 else None, is_urgent=False)
+        yield Need("adjudication", waiting_count, stages[0] if len(stages) == 1 else None, is_urgent=False)
     if paused := ready(state, "paused"):
         yield Need("paused", len(paused), paused[0] if len(paused) == 1 else None, is_urgent=False)
 

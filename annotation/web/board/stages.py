@@ -38,7 +38,7 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
-            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Counts)}
+            **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(Counts)}
         )
 
 
@@ -93,31 +93,35 @@ class Blockage:
 def blockages(stages: Sequence[Stage]) -> dict[int, Blockage]:
     """By batch (key), the first reason why it does not move on. Batches with hidden counts have only reasons of state."""
     by_key = {stage.key: stage for stage in stages}
-    found = (
+    pairs = (
         (stage, _blocked_by_state(stage, by_key) or _blocked_by_items(stage, by_key)) for stage in stages
     )
-    return {stage.key: blockage for stage, blockage in found if blockage is not None}
+    return {stage.key: blockage for stage, blockage in pairs if blockage is not None}
 
 
-def roots(found: Mapping[int, Blockage]) -> list[Blockage]:
+def roots(blockage_by_key: Mapping[int, Blockage]) -> list[Blockage]:
     """Blockages without those that only wait for another blocked batch."""
-    return [one for one in found.values() if one.cause == one.stage or one.cause.key not in found]
+    return [
+        blockage
+        for blockage in blockage_by_key.values()
+        if blockage.cause == blockage.stage or blockage.cause.key not in blockage_by_key
+    ]
 
 
 def ready_to_open(stage: Stage, by_key: Mapping[int, Stage]) -> bool:
     """Whether a planned batch can open: it has items, or what it takes from runs already."""
     if stage.state != "planned" or stage.waits_for_model or stage.lacks_gold:
         return False
-    taken = by_key.get(stage.takes_from or 0)
-    return taken is None or taken.state != "planned"
+    upstream = by_key.get(stage.takes_from or 0)
+    return upstream is None or upstream.state != "planned"
 
 
 def ready_to_close(stage: Stage, by_key: Mapping[int, Stage]) -> bool:
     """Whether all work of an open batch is done, and no more items can come."""
-    counts, taken = stage.counts, by_key.get(stage.takes_from or 0)
+    counts, upstream = stage.counts, by_key.get(stage.takes_from or 0)
     if stage.state not in ("open", "paused") or counts is None or not counts.items or not stage.decides:
         return False
-    if taken is not None and (taken.counts is None or _has_more(taken, by_key)):
+    if upstream is not None and (upstream.counts is None or _has_more(upstream, by_key)):
         return False
     return not counts.undecided or (stage.at_close and counts.undecided == counts.complete)
 
@@ -126,12 +130,12 @@ def _has_more(stage: Stage, by_key: Mapping[int, Stage]) -> bool:
     """Whether a batch can still accept items: it has undecided ones, or the one that it takes from can."""
     if stage.pending:
         return True
-    taken = by_key.get(stage.takes_from or 0)
-    return stage.state != "closed" and taken is not None and _has_more(taken, by_key)
+    upstream = by_key.get(stage.takes_from or 0)
+    return stage.state != "closed" and upstream is not None and _has_more(upstream, by_key)
 
 
 def _blocked_by_state(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | None:
-    taken, required = by_key.get(stage.takes_from or 0), by_key.get(stage.requires or 0)
+    upstream, required = by_key.get(stage.takes_from or 0), by_key.get(stage.requires or 0)
     if stage.waits_for_model:
         words = gettext("The model must answer the questions first.")
         return Blockage(stage, words, gettext("waits for the model"), stage)
@@ -140,9 +144,9 @@ def _blocked_by_state(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
             "{number} item has no gold answer.", "{number} items have no gold answer.", stage.lacks_gold
         ).format(number=_n(stage.lacks_gold))
         return Blockage(stage, words, gettext("gold answers are missing"), stage)
-    if stage.state == "planned" and taken is not None and taken.state == "planned":
-        words = gettext("It takes items from “{batch}”, which is not open.").format(batch=taken.name)
-        return Blockage(stage, words, gettext("waits for items"), taken)
+    if stage.state == "planned" and upstream is not None and upstream.state == "planned":
+        words = gettext("It takes items from “{batch}”, which is not open.").format(batch=upstream.name)
+        return Blockage(stage, words, gettext("waits for items"), upstream)
     if stage.state == "paused":
         return Blockage(stage, gettext("It is paused."), gettext("paused"), stage)
     if required is None or stage.state != "open":
@@ -158,7 +162,7 @@ def _blocked_by_state(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
 
 def _blocked_by_items(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | None:
     """Work that waits for decisions: in the batch itself, or in the one that it takes items from."""
-    counts, taken = stage.counts, by_key.get(stage.takes_from or 0)
+    counts, upstream = stage.counts, by_key.get(stage.takes_from or 0)
     if counts is None:
         return None
     if counts.adjudication:
@@ -170,20 +174,20 @@ def _blocked_by_items(stage: Stage, by_key: Mapping[int, Stage]) -> Blockage | N
         brief = ngettext("{number} to adjudicate", "{number} to adjudicate", counts.adjudication)
         return Blockage(stage, words, brief.format(number=_n(counts.adjudication)), stage)
     has_work = counts.waiting or counts.in_progress
-    if stage.state not in ("planned", "open") or has_work or taken is None or taken.counts is None:
+    if stage.state not in ("planned", "open") or has_work or upstream is None or upstream.counts is None:
         return None
-    if not _has_more(taken, by_key):
+    if not _has_more(upstream, by_key):
         return None
     brief = gettext("waits for items")
-    if left := taken.pending:
+    if pending := upstream.pending:
         words = ngettext(
             "It waits for {number} more decision in “{batch}”.",
             "It waits for {number} more decisions in “{batch}”.",
-            left,
-        ).format(number=_n(left), batch=taken.name)
-        return Blockage(stage, words, brief, taken)
-    words = gettext("It waits for items from “{batch}”.").format(batch=taken.name)
-    return Blockage(stage, words, brief, taken)
+            pending,
+        ).format(number=_n(pending), batch=upstream.name)
+        return Blockage(stage, words, brief, upstream)
+    words = gettext("It waits for items from “{batch}”.").format(batch=upstream.name)
+    return Blockage(stage, words, brief, upstream)
 
 
 def _n(number: int) -> str:

@@ -55,19 +55,19 @@ class TimeZoneField(forms.ChoiceField):
     """A place whose clock is meant. A zone that is stored already stays choosable, whatever it is called."""
 
     def __init__(self, *, stored: str = "", **kwargs: Any) -> None:
-        known = time_zones()
-        kept = [(stored, stored)] if stored and stored not in dict(known) else []
-        super().__init__(choices=[*kept, *known], initial=stored or "UTC", **kwargs)
+        zones = time_zones()
+        stored_choices = [(stored, stored)] if stored and stored not in dict(zones) else []
+        super().__init__(choices=[*stored_choices, *zones], initial=stored or "UTC", **kwargs)
 
 
-def require_own_password(person: Person, given: str) -> None:
+def require_own_password(person: Person, password: str) -> None:
     """Raises ValidationError for another password, and where too many were tried: a session may be somebody else's."""
     whose = str(person.pk)
     try:
         rate_limits.take(rate_limits.OWN_PASSWORD, whose, now=timezone.now())
     except Refused as refused:
         raise ValidationError(refused.detail) from None
-    if not person.check_password(given):
+    if not person.check_password(password):
         raise ValidationError(gettext("Wrong password."))
     rate_limits.give_back(rate_limits.OWN_PASSWORD, whose)
 
@@ -111,15 +111,15 @@ class RegisterForm(forms.Form):
     password = PasswordField(new=True)
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        password = given.get("password")
+        cleaned_data = super().clean() or {}
+        password = cleaned_data.get("password")
         if password:
-            person = Person(name=given.get("name", ""), email=given.get("email"))
+            person = Person(name=cleaned_data.get("name", ""), email=cleaned_data.get("email"))
             try:
                 password_validation.validate_password(password, person)
             except ValidationError as error:
                 self.add_error("password", error)
-        return given
+        return cleaned_data
 
 
 class AccountForm(forms.Form):
@@ -244,12 +244,12 @@ class InviteForm(RolesForm):
 
     def clean_addresses(self) -> list[invitees.Invitee]:
         """The people without those who are members already. Any line that cannot be read refuses the whole list."""
-        found = invitees.read(self.cleaned_data["addresses"])
-        if found.problems:
-            raise ValidationError(list(found.problems))
-        members = invitees.members_among(self.project, found.people)
-        self.members, self.repeated = sorted(members), list(found.repeated)
-        people = [each for each in found.people if each.email not in members]
+        parsed = invitees.read(self.cleaned_data["addresses"])
+        if parsed.problems:
+            raise ValidationError(list(parsed.problems))
+        members = invitees.members_among(self.project, parsed.people)
+        self.members, self.repeated = sorted(members), list(parsed.repeated)
+        people = [each for each in parsed.people if each.email not in members]
         if members and not people:
             raise ValidationError(gettext("Everyone in this list is already a member."))
         return people

@@ -41,21 +41,21 @@ class DecisionForm(forms.Form):
         self.fields["choose"].choices = [(letter, letter) for letter in letters]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        cleaned_data = super().clean() or {}
         if self.excludes:
-            given["choose"] = []
-            if not given.get("exclude") and not self.has_error("exclude"):
+            cleaned_data["choose"] = []
+            if not cleaned_data.get("exclude") and not self.has_error("exclude"):
                 self.add_error("exclude", gettext("Write why you exclude the item."))
-            return given
-        if given.get("choose") and given.get("exclude"):
+            return cleaned_data
+        if cleaned_data.get("choose") and cleaned_data.get("exclude"):
             raise ValidationError(gettext("Choose responses or exclude the item, not both."))
-        if not given.get("choose") and not given.get("exclude"):
+        if not cleaned_data.get("choose") and not cleaned_data.get("exclude"):
             raise ValidationError(
                 gettext("Choose at least one response, or give a reason to exclude the item.")
             )
-        if self.batch.note_required and not given.get("note") and not given.get("exclude"):
+        if self.batch.note_required and not cleaned_data.get("note") and not cleaned_data.get("exclude"):
             self.add_error("note", gettext("This batch requires a note. Write why you decide this way."))
-        return given
+        return cleaned_data
 
 
 class SendBackForm(forms.Form):
@@ -89,11 +89,13 @@ class RuleForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """`checked` is the rule as it was written; whether it fits the kind is for `change_rule` to say."""
-        given = super().clean() or {}
-        options = given.get("options") or {}
-        if options and not given.get("rule"):
+        cleaned_data = super().clean() or {}
+        options = cleaned_data.get("options") or {}
+        if options and not cleaned_data.get("rule"):
             raise ValidationError(
                 gettext("The default rule takes its options from the batch settings. Choose a rule by name.")
             )
-        given["checked"] = {"rule": given["rule"], **options} if given.get("rule") else {}
-        return given
+        cleaned_data["checked"] = (
+            {"rule": cleaned_data["rule"], **options} if cleaned_data.get("rule") else {}
+        )
+        return cleaned_data

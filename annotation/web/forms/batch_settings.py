@@ -137,7 +137,7 @@ class ChangeForm(TermsForm):
     ) -> None:
         # A field that goes with the first decision would tell of it.
         decides = bool(not counted or batch.accepted_count or batch.excluded_count)
-        shown = [
+        editable_terms = [
             term
             for term in changeable().values()
             if term.section in sections
@@ -147,9 +147,9 @@ class ChangeForm(TermsForm):
             and not (term.changeable == UNTIL_DECIDED and decides)
             and (batch.closed_at is None or term.changeable == ANY_TIME)
         ]
-        values = {term.name: getattr(batch, term.name) for term in shown}
+        values = {term.name: getattr(batch, term.name) for term in editable_terms}
         super().__init__(
-            *args, terms=shown, task=batch.task(), project=batch.project, values=values, **kwargs
+            *args, terms=editable_terms, task=batch.task(), project=batch.project, values=values, **kwargs
         )
 
     def clean(self) -> dict[str, Any]:
@@ -219,19 +219,23 @@ class SharesForm(forms.Form):
         ]
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if given.get("action") == "assign" and not given.get("most") and "most" not in self.errors:
-            self.add_error("most", gettext("Enter the number of items."))
-        if given.get("action") in ("move", "move_all", "take_back") and given.get("to") in given.get(
-            "people", []
+        cleaned_data = super().clean() or {}
+        if (
+            cleaned_data.get("action") == "assign"
+            and not cleaned_data.get("most")
+            and "most" not in self.errors
         ):
-            taker = self.known[given["to"]].name
-            said = gettext(
+            self.add_error("most", gettext("Enter the number of items."))
+        if cleaned_data.get("action") in ("move", "move_all", "take_back") and cleaned_data.get(
+            "to"
+        ) in cleaned_data.get("people", []):
+            taker = self.known[cleaned_data["to"]].name
+            message = gettext(
                 "{taker} is one of the people whose items move. Choose another recipient, or clear "
                 "this person's selection."
             )
-            self.add_error("to", said.format(taker=taker))
-        return given
+            self.add_error("to", message.format(taker=taker))
+        return cleaned_data
 
     def chosen(self) -> list[Person]:
         """The people who are ticked."""
@@ -255,7 +259,7 @@ class LeasesForm(forms.Form):
 
     def __init__(self, *args: Any, held: Sequence[str], annotators: Sequence[Person], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["held"].choices = [(one, one) for one in held]  # type: ignore[attr-defined]
+        self.fields["held"].choices = [(public_id, public_id) for public_id in held]  # type: ignore[attr-defined]
         self.fields["to"].choices = [  # type: ignore[attr-defined]
             ("anybody", gettext("the pool")),
             *((str(person.pk), person.name) for person in annotators),

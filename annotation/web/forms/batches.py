@@ -144,20 +144,22 @@ class BatchForm(TermsForm):
 
     def clean(self) -> dict[str, Any]:
         """`name`, `sample` and `terms` as `batches.plan_batch` takes them, and `open_at_once`."""
-        given = super().clean() or {}
-        values = self.values(given)
+        cleaned_data = super().clean() or {}
+        values = self.values(cleaned_data)
         self._refuse_other_purposes(values)
         if values.get("purpose") not in ("", "work", None):
             values["strategy"] = ""  # everyone gets every item, whatever the form says
         values["decide_at_close"] = values["decide_at_close"] or None  # not ticked: the default
-        if given.get("feeds_from") and not given.get("also_sources"):
-            given["sources"] = []
-        drawn = {each.name: given[each.name] for each in fields(batches.Sample) if each.name in given}
+        if cleaned_data.get("feeds_from") and not cleaned_data.get("also_sources"):
+            cleaned_data["sources"] = []
+        drawn = {
+            each.name: cleaned_data[each.name] for each in fields(batches.Sample) if each.name in cleaned_data
+        }
         return {
-            "name": given.get("name"),
+            "name": cleaned_data.get("name"),
             "sample": batches.Sample(**drawn),
             "terms": values,
-            "open_at_once": given.get("open_at_once") and values.get("purpose") != "qualification",
+            "open_at_once": cleaned_data.get("open_at_once") and values.get("purpose") != "qualification",
         }
 
     def sample_of(self, data: QueryDict) -> batches.Sample | None:
@@ -172,8 +174,8 @@ class BatchForm(TermsForm):
         if data.get("feeds_from") or not sources:
             return None
         of = data.get("of", "")
-        known = batches.about(self.task)
-        return batches.Sample(sources=list(sources), of=of if of in known else "", only=only or None)
+        allowed = batches.about(self.task)
+        return batches.Sample(sources=list(sources), of=of if of in allowed else "", only=only or None)
 
     def leave_unchecked(self) -> None:
         """Show what was sent without errors: the form was sent for another reason than to plan the batch."""
@@ -200,12 +202,12 @@ class BatchForm(TermsForm):
 
     def clean_only(self) -> list[str] | None:
         """The ids; None where none are named."""
-        found: list[str] = self.cleaned_data["only"]
-        if found and self.cleaned_data.get("size"):
+        ids: list[str] = self.cleaned_data["only"]
+        if ids and self.cleaned_data.get("size"):
             raise ValidationError(
                 gettext("The list sets the number of examples. Leave the sample size empty.")
             )
-        return found or None
+        return ids or None
 
 
 def source_in_words(source: Source) -> str:
@@ -234,8 +236,8 @@ class SettingsForm(forms.Form):
 
     def settings(self) -> dict[str, Any]:
         """What was set, by name, for the domain to fill up and to validate."""
-        given = ((name, self.cleaned_data[name]) for name in self.specs)
-        return {name: value for name, value in given if value not in (None, "", [])}
+        named_values = ((name, self.cleaned_data[name]) for name in self.specs)
+        return {name: value for name, value in named_values if value not in (None, "", [])}
 
 
 VALUES: Final[Mapping[str, str]] = {

@@ -64,10 +64,10 @@ class CrowdLinkForm(forms.Form):
 
     def link(self) -> dict[str, Any]:
         """What `crowd_entry.make_link` wants to know."""
-        given = dict(self.cleaned_data)
-        platform = given.pop("platform")
-        given["expires_at"] = given.pop("until")
-        given["parameters"] = PARAMETERS[platform]
-        if platform == "prolific" and not given["return_url"]:
-            given["return_url"] = PROLIFIC_RETURN
-        return given
+        link_fields = dict(self.cleaned_data)
+        platform = link_fields.pop("platform")
+        link_fields["expires_at"] = link_fields.pop("until")
+        link_fields["parameters"] = PARAMETERS[platform]
+        if platform == "prolific" and not link_fields["return_url"]:
+            link_fields["return_url"] = PROLIFIC_RETURN
+        return link_fields

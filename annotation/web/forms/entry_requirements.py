@@ -49,14 +49,14 @@ class GoldFromForm(forms.Form):
 
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        found = Batch.objects.filter(
+        batches = Batch.objects.filter(
             project_id=batch.project_id,
             task_type=batch.task_type,
             variant=batch.variant,
             purpose=Batch.Purpose.WORK,
             opened_at__isnull=False,
         ).exclude(pk=batch.pk)
-        self.fields["other"].queryset = found.order_by("-pk")  # type: ignore[attr-defined]
+        self.fields["other"].queryset = batches.order_by("-pk")  # type: ignore[attr-defined]
 
 
 class WhyForm(forms.Form):

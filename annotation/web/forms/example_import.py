@@ -203,16 +203,16 @@ class ChoicesForm(forms.Form):
         offered = {name: values for problem in preview.problems for name, values in problem.ways.items()}
         for name, values in READING.items():
             if name in offered or self.initial[name]:
-                known = dict.fromkeys((*offered.get(name, ()), self.initial[name], *values))
-                choices = [(value, shown_word(values.get(value, value))) for value in known if value]
+                option_values = dict.fromkeys((*offered.get(name, ()), self.initial[name], *values))
+                choices = [(value, shown_word(values.get(value, value))) for value in option_values if value]
                 self.fields[name] = forms.ChoiceField(
                     label=_OPTIONS[name], required=False, choices=[("", gettext("(not chosen)")), *choices]
                 )
         if not self.reads_own:
             return
-        shown = json.dumps(layout.columns)
+        columns_json = json.dumps(layout.columns)
         self.fields["known_columns"] = forms.CharField(
-            required=False, strip=False, initial=shown, widget=forms.HiddenInput
+            required=False, strip=False, initial=columns_json, widget=forms.HiddenInput
         )
         for part, label in PARTS.items():
             columns = [("", gettext("(none)"))] + [(name, name) for name in layout.columns]
@@ -265,18 +265,20 @@ class ChoicesForm(forms.Form):
         return (self[name] for name in ABOUT_SOURCE)
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        cleaned_data = super().clean() or {}
         try:
-            example_import.check_fields(given.get("reader", ""), given.get("fields_of") or {})
+            example_import.check_fields(cleaned_data.get("reader", ""), cleaned_data.get("fields_of") or {})
         except Refused as refused:
             self.add_error("fields_of", refused.detail)
-        return given
+        return cleaned_data
 
     def choices(self, fields: Mapping[str, str]) -> example_import.Choices:
         """What an import takes of a valid form; `fields` are the names of columns."""
-        given = self.cleaned_data
-        credit = Credit(given["licence"], given["citation"], given["url"])
-        return example_import.Choices(given["name"].strip(), given["split"], given["limit"], fields, credit)
+        cleaned_data = self.cleaned_data
+        credit = Credit(cleaned_data["licence"], cleaned_data["citation"], cleaned_data["url"])
+        return example_import.Choices(
+            cleaned_data["name"].strip(), cleaned_data["split"], cleaned_data["limit"], fields, credit
+        )
 
 
 def chosen_columns(sent: Mapping[str, Any]) -> dict[str, Any] | None:

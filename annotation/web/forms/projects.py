@@ -55,26 +55,26 @@ class ProjectForm(forms.Form):
         return release and checked_upload(release)
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if "slug" in given and "name" in given:
-            given["slug"] = given["slug"] or slugify(given["name"]).replace("_", "-").strip("-")[:60].strip(
-                "-"
-            )
-            if not given["slug"]:
+        cleaned_data = super().clean() or {}
+        if "slug" in cleaned_data and "name" in cleaned_data:
+            cleaned_data["slug"] = cleaned_data["slug"] or slugify(cleaned_data["name"]).replace(
+                "_", "-"
+            ).strip("-")[:60].strip("-")
+            if not cleaned_data["slug"]:
                 self.add_error(
                     "slug",
                     gettext(
                         "No short name can be derived from this name. Write one in small letters and digits."
                     ),
                 )
-            elif given["slug"] in projects.RESERVED_SLUGS:
+            elif cleaned_data["slug"] in projects.RESERVED_SLUGS:
                 self.add_error(
                     "slug",
                     gettext("The short name {given!r} is reserved. Choose another one.").format(
-                        given=given["slug"]
+                        given=cleaned_data["slug"]
                     ),
                 )
-        return given
+        return cleaned_data
 
 
 class RenameForm(forms.Form):
@@ -132,10 +132,10 @@ class GuidelinesForm(forms.Form):
         }
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        texts = {code: str(given.pop(f"in_{code}", "")) for code, _ in _OTHER_LANGUAGES}
-        given["translations"] = {code: _lines(text) for code, text in texts.items() if text.strip()}
-        return given
+        cleaned_data = super().clean() or {}
+        texts = {code: str(cleaned_data.pop(f"in_{code}", "")) for code, _ in _OTHER_LANGUAGES}
+        cleaned_data["translations"] = {code: _lines(text) for code, text in texts.items() if text.strip()}
+        return cleaned_data
 
     def clean_text(self) -> str:
         text = str(self.cleaned_data["text"]).replace("\r\n", "\n").strip("\n")

@@ -126,7 +126,7 @@ class ReleaseForm(forms.Form):
         return any(field.errors or field.value() not in ("", None) for field in self.more)
 
     def clean_waivers(self) -> dict[str, str]:
-        found = {}
+        waivers = {}
         for line in self.cleaned_data["waivers"].splitlines():
             outcome, _, reason = line.strip().partition(" ")
             if outcome and not reason.strip():
@@ -134,8 +134,8 @@ class ReleaseForm(forms.Form):
                     gettext("{outcome}: add a reason after the id.").format(outcome=outcome)
                 )
             if outcome:
-                found[outcome] = reason.strip()
-        return found
+                waivers[outcome] = reason.strip()
+        return waivers
 
 
 class EvaluateForm(forms.Form):
@@ -171,7 +171,7 @@ class EvaluateForm(forms.Form):
             del self.fields["predictor"]
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if not self.errors and bool(given.get("file")) == bool(given.get("predictor")):
+        cleaned_data = super().clean() or {}
+        if not self.errors and bool(cleaned_data.get("file")) == bool(cleaned_data.get("predictor")):
             raise ValidationError(gettext("Upload a file of predictions or choose a predictor, not both."))
-        return given
+        return cleaned_data

@@ -85,8 +85,8 @@ class MappingForm(forms.Form):
         new = gettext("New task type from this file ({name})").format(name=new_name)
         kinds = [(new_name, new), *((name, shown(task.title)) for name, task in known.items())]
         self.fields["task_type"].choices = kinds  # type: ignore[attr-defined]
-        for number, (there, here, _) in enumerate(preview.people):
-            label = gettext("Name of {person}").format(person=there or gettext("(not named)"))
+        for number, (external_name, here, _) in enumerate(preview.people):
+            label = gettext("Name of {person}").format(person=external_name or gettext("(not named)"))
             self._add(f"person-{number}", forms.TextInput, label, here)
         for number, column in enumerate(preview.summary.columns.values()):
             self._add_column(number, column, mapping)
@@ -99,11 +99,11 @@ class MappingForm(forms.Form):
         label = gettext("Field for {name}").format(name=column.name)
         self._add(f"field-{number}", forms.Select, label, target, choices)
         options = self.options(target)
-        for place, value in enumerate(shown_values(column) if options else ()):
+        for index, value in enumerate(shown_values(column) if options else ()):
             renamed = mapping.values.get(column.name, {}).get(value, value)
             blank = [] if renamed in dict(options) else [(renamed, gettext("(choose)"))]
             label = gettext("Option for {value}").format(value=value)
-            self._add(f"value-{number}-{place}", forms.Select, label, renamed, [*blank, *options])
+            self._add(f"value-{number}-{index}", forms.Select, label, renamed, [*blank, *options])
 
     def _add(self, name: str, widget: Any, label: str, initial: str, choices: Any = ()) -> None:
         attrs = {"aria-label": label}
@@ -113,7 +113,7 @@ class MappingForm(forms.Form):
     def options(self, target: str) -> list[tuple[str, str]]:
         """The options of a field of an existing task type; empty for others."""
         fields = self.task.fields if self.task is not None else ()
-        field = next((one for one in fields if one.name == target), None)
+        field = next((task_field for task_field in fields if task_field.name == target), None)
         if not isinstance(field, Choice | MultiChoice) or not isinstance(field, Question):
             return []
         return [(option.value, shown(option.title) or option.value) for option in field.options]
@@ -122,8 +122,8 @@ class MappingForm(forms.Form):
         """A row for each field of the file: the field, its drop-down, and its values with counts and drop-downs."""
         for number, column in enumerate(self.preview.summary.columns.values()):
             values = []
-            for place, value in enumerate(shown_values(column)):
-                name = f"value-{number}-{place}"
+            for index, value in enumerate(shown_values(column)):
+                name = f"value-{number}-{index}"
                 field = self[name] if name in self.fields else None
                 values.append({"value": value, "count": column.values[value], "field": field})
             left_out = column.left_out + len(column.values) - len(values)
@@ -135,9 +135,9 @@ class MappingForm(forms.Form):
 
     def people(self) -> Iterator[dict[str, Any]]:
         """A row for each person of the file."""
-        for number, (there, _, count) in enumerate(self.preview.people):
-            is_simulated, field = there in self.preview.summary.simulated, self[f"person-{number}"]
-            yield {"name": there, "count": count, "is_simulated": is_simulated, "field": field}
+        for number, (external_name, _, count) in enumerate(self.preview.people):
+            is_simulated, field = external_name in self.preview.summary.simulated, self[f"person-{number}"]
+            yield {"name": external_name, "count": count, "is_simulated": is_simulated, "field": field}
 
 
 def shown_values(column: Column) -> list[str]:
@@ -148,22 +148,22 @@ def shown_values(column: Column) -> list[str]:
 def posted_mapping(sent: Mapping[str, Any], preview: Preview) -> ImportMapping:
     """The mapping that a form was sent with. Fields and values of another task type are dropped."""
     people = {
-        there: str(sent[f"person-{number}"]).strip()
-        for number, (there, _, _) in enumerate(preview.people)
+        external_name: str(sent[f"person-{number}"]).strip()
+        for number, (external_name, _, _) in enumerate(preview.people)
         if f"person-{number}" in sent
     }
-    given: dict[str, Any] = {
+    mapping_options: dict[str, Any] = {
         name: str(sent.get(name, "")).strip() for name in ("task_type", "batch", "source", *CREDIT)
     }
     fields: dict[str, str] = {}
     values: dict[str, dict[str, str]] = {}
-    if sent.get("shown_type") == given["task_type"]:
+    if sent.get("shown_type") == mapping_options["task_type"]:
         for number, column in enumerate(preview.summary.columns.values()):
             if f"field-{number}" in sent:
                 fields[column.name] = str(sent[f"field-{number}"])
-            for place, value in enumerate(shown_values(column)):
-                if f"value-{number}-{place}" in sent:
-                    values.setdefault(column.name, {})[value] = str(sent[f"value-{number}-{place}"])
+            for index, value in enumerate(shown_values(column)):
+                if f"value-{number}-{index}" in sent:
+                    values.setdefault(column.name, {})[value] = str(sent[f"value-{number}-{index}"])
     chosen = str(sent.get("duplicates", ""))
-    given["duplicates"] = chosen if chosen in DUPLICATES else DUPLICATES[0]
-    return ImportMapping(**given, people=people, fields=fields, values=values)
+    mapping_options["duplicates"] = chosen if chosen in DUPLICATES else DUPLICATES[0]
+    return ImportMapping(**mapping_options, people=people, fields=fields, values=values)

@@ -49,13 +49,13 @@ class StudyForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """The text of the file; what is pasted counts only where no file is sent."""
-        said = super().clean() or {}
-        if said.get("file"):
-            said["text"] = said["file"]
-        said["text"] = said.get("text", "").replace("\r\n", "\n")
-        if not self.errors and not said["text"].strip():
+        cleaned_data = super().clean() or {}
+        if cleaned_data.get("file"):
+            cleaned_data["text"] = cleaned_data["file"]
+        cleaned_data["text"] = cleaned_data.get("text", "").replace("\r\n", "\n")
+        if not self.errors and not cleaned_data["text"].strip():
             raise ValidationError(gettext("Choose a study file, or paste its text."))
-        return said
+        return cleaned_data
 
 
 class TemplateForm(forms.Form):
@@ -77,6 +77,7 @@ class TemplateForm(forms.Form):
 
     def __init__(self, *args: Any, sources: QuerySet[Source], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["template"].choices = [(key, one.title) for key, one in study_templates.shipped().items()]  # type: ignore[attr-defined]
+        choices = [(key, template.title) for key, template in study_templates.shipped().items()]
+        self.fields["template"].choices = choices  # type: ignore[attr-defined]
         self.fields["source"].queryset = sources  # type: ignore[attr-defined]
         self.fields["source"].label_from_instance = source_in_words  # type: ignore[attr-defined]

@@ -42,14 +42,14 @@ class DefinitionForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """The definition as `definition`; every fault with its line."""
-        said = super().clean() or {}
-        if "text" in said:
+        cleaned_data = super().clean() or {}
+        if "text" in cleaned_data:
             try:
-                name, text = said.get("name", ""), said["text"].replace("\r\n", "\n")
-                said["definition"] = type_definitions.read(name, text, self.stored.get(name))
+                name, text = cleaned_data.get("name", ""), cleaned_data["text"].replace("\r\n", "\n")
+                cleaned_data["definition"] = type_definitions.read(name, text, self.stored.get(name))
             except StudyError as error:
                 for fault in error.faults:
                     self.add_error(None, str(fault))
             except RecursionError:
                 self.add_error(None, gettext("The file is nested too deeply."))
-        return said
+        return cleaned_data

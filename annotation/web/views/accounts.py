@@ -111,12 +111,12 @@ class EraseForm(forms.Form):
             sure.label = gettext("Type “erase” to confirm")
 
     def clean_sure(self) -> str:
-        given: str = self.cleaned_data["sure"]
+        confirmation: str = self.cleaned_data["sure"]
         if self.by.has_usable_password():
-            require_own_password(self.by, given)
-        elif given.strip().casefold() not in ("erase", gettext("erase").casefold()):
+            require_own_password(self.by, confirmation)
+        elif confirmation.strip().casefold() not in ("erase", gettext("erase").casefold()):
             raise ValidationError(gettext("Type the word erase to confirm."))
-        return given
+        return confirmation
 
 
 @page("GET")
@@ -140,8 +140,8 @@ def people(request: PageRequest) -> HttpResponse:
     """Every account of the site, found by name or e-mail address."""
     authorization.require_administrator(authorization.actor(request))
     words = request.GET.get("words", "")[:120]
-    found = sign_up.search(words)
-    return render(request, "accounts/people.html", {"people": cut(request, found), "words": words})
+    matches = sign_up.search(words)
+    return render(request, "accounts/people.html", {"people": cut(request, matches), "words": words})
 
 
 GRAVE = ("revoke", "close", "administrator", "person")
@@ -151,17 +151,20 @@ GRAVE = ("revoke", "close", "administrator", "person")
 @page("GET", "POST")
 def person(request: PageRequest, pk: int) -> HttpResponseBase:
     """One account: where it belongs, a link for a new password (shown once), revoking its access, closing it, its role."""
-    found, address = authorization.person(authorization.actor(request), pk), reverse("account_of", args=[pk])
+    account, address = (
+        authorization.person(authorization.actor(request), pk),
+        reverse("account_of", args=[pk]),
+    )
     if request.method == "POST":
         now, action = timezone.now(), request.POST.get("action", "")
-        if action in GRAVE and (ask := unconfirmed(request, f"account_{action}", address, found.name)):
+        if action in GRAVE and (ask := unconfirmed(request, f"account_{action}", address, account.name)):
             return keep_to_yourself(ask)
         with refusals_to(request):
             if action == "reset":
-                link = public_link(request, sign_up.make_reset(person=found, by=request.user, now=now))
+                link = public_link(request, sign_up.make_reset(person=account, by=request.user, now=now))
                 return show_once(request, address, link=link)
             if action in ("close", "open"):
-                sign_up.set_active(person=found, value=action == "open", by=request.user, now=now)
+                sign_up.set_active(person=account, value=action == "open", by=request.user, now=now)
                 messages.success(
                     request,
                     gettext("The account is open.")
@@ -169,25 +172,25 @@ def person(request: PageRequest, pk: int) -> HttpResponseBase:
                     else gettext("The account is closed."),
                 )
             elif action == "revoke":
-                sign_up.revoke_everything(person=found, by=request.user, now=now)
+                sign_up.revoke_everything(person=account, by=request.user, now=now)
                 messages.success(request, gettext("All sessions, API tokens and the password have ended."))
             elif action in ("administrator", "person"):
                 sign_up.set_administrator(
-                    person=found, value=action == "administrator", by=request.user, now=now
+                    person=account, value=action == "administrator", by=request.user, now=now
                 )
                 messages.success(request, gettext("Saved."))
         return redirect(address)
-    memberships = Membership.objects.filter(person=found).select_related("project").order_by("pk")
-    context = {"person": found, "memberships": cut(request, memberships), "link": "", **shown_once(request)}
+    memberships = Membership.objects.filter(person=account).select_related("project").order_by("pk")
+    context = {"person": account, "memberships": cut(request, memberships), "link": "", **shown_once(request)}
     return keep_to_yourself(render(request, "accounts/person.html", context))
 
 
 @page("GET")
 def data_of(request: PageRequest, pk: int) -> HttpResponse:
     """Everything that is stored about somebody, for an administrator to hand on."""
-    found = authorization.person(authorization.actor(request), pk)
-    sign_up.record(person=found, by=request.user, before="", after="data exported", now=timezone.now())
-    return _file(found)
+    account = authorization.person(authorization.actor(request), pk)
+    sign_up.record(person=account, by=request.user, before="", after="data exported", now=timezone.now())
+    return _file(account)
 
 
 @sensitive_post_parameters()

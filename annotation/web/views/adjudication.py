@@ -107,11 +107,16 @@ def adjudicate(request: PageRequest, public_id: str) -> HttpResponse:
         problem = gettext(workflow_adjudication.RESPONSES_CHANGED)
     elif back.is_valid():
         with refusals_on(back):
-            said = back.cleaned_data
+            cleaned_data = back.cleaned_data
             workflow_adjudication.send_back(
-                item=item, by=person, choose=said["back"], note=said["back_note"], now=now, seen=seen
+                item=item,
+                by=person,
+                choose=cleaned_data["back"],
+                note=cleaned_data["back_note"],
+                now=now,
+                seen=seen,
             )
-            done = gettext("Response {said} was sent back to its author.").format(said=said["back"])
+            done = gettext("Response {said} was sent back to its author.").format(said=cleaned_data["back"])
             return _following(request, person, item.batch, done, following)
     elif form.is_valid():
         with refusals_on(form):
@@ -186,12 +191,12 @@ def _queue_of(person: Person, batch: Batch) -> dict[str, Any]:
     waiting = visibility.adjudicable(person, workflow_adjudication.waiting(batch))
     ids = list(waiting.values_list("public_id", flat=True)[:AHEAD])
     sitting = workflow_adjudication.sitting(batch, person, timezone.now())
-    left = len(ids) if len(ids) < AHEAD else waiting.count()
+    waiting_count = len(ids) if len(ids) < AHEAD else waiting.count()
     return {
         "ids": ids,
-        "left": left,
+        "left": waiting_count,
         "decided": len(sitting),
-        "total": left + len(sitting),
+        "total": waiting_count + len(sitting),
         "last": _last_act(batch, person, sitting),
     }
 
@@ -415,7 +420,7 @@ def _part(request: PageRequest) -> int:
 def _beside(shows: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What an item shows under names of its kind's own, as far as it is a text: a title and the text."""
     texts = {
-        name: shown.get("text") if isinstance(shown, Mapping) else shown for name, shown in shows.items()
+        name: value.get("text") if isinstance(value, Mapping) else value for name, value in shows.items()
     }
     return [
         (name.replace("_", " ").capitalize(), text)
@@ -430,10 +435,10 @@ def _examples(shows: Mapping[str, Any]) -> list[tuple[str, str, Sequence[str]]]:
     if not isinstance(original, Mapping):
         return []
     return [
-        (gettext("Example {letter}").format(letter=name[0].upper()), shown["question"], shown["answers"])
-        for name, shown in shows.items()
-        if isinstance(shown, Mapping) and "operations" in shown
-        if (shown["question"], shown["answers"]) != (original.get("question"), original.get("answers"))
+        (gettext("Example {letter}").format(letter=name[0].upper()), example["question"], example["answers"])
+        for name, example in shows.items()
+        if isinstance(example, Mapping) and "operations" in example
+        if (example["question"], example["answers"]) != (original.get("question"), original.get("answers"))
     ]
 
 

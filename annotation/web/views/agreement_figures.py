@@ -58,18 +58,18 @@ def statistics(
 def report_table(report: Mapping[str, Any], number: int) -> Figure:
     """A report of a task type, as a snapshot holds it, as a table; `number`: which one of its batch."""
     columns = tuple(
-        _report_column(display_text.shown(title), place, [row[place] for row in report["rows"]])
-        for place, title in enumerate(report["columns"])
+        _report_column(display_text.shown(title), index, [row[index] for row in report["rows"]])
+        for index, title in enumerate(report["columns"])
     )
     rows = tuple(tuple(_report_cell(value) for value in row) for row in report["rows"])
     name, title = f"report-{number}", display_text.shown(report["title"])
     return Figure(name, title, Sheet(name, title, columns, rows, display_text.shown(report["note"])))
 
 
-def _report_column(title: str, place: int, values: Sequence[Any]) -> Column:
+def _report_column(title: str, index: int, values: Sequence[Any]) -> Column:
     estimates = [value for value in values if isinstance(value, Mapping)]
     if not estimates:
-        return Column(title, numeric=place > 0)
+        return Column(title, numeric=index > 0)
     return Column(title, counted="n", unit="%" if "hits" in estimates[0] else "")
 
 

@@ -48,7 +48,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     lines = _lines(batch, annotators)
     counted = visibility.sees_counts(request.user, batch)
     # What is on more desks at once than an item has places is gold: told to nobody who may get it.
-    held = queue_allocation.held(batch) if counted else []
+    assignments = queue_allocation.held(batch) if counted else []
     leases = request.POST.get("about") == "leases"
     people = [line.person for line in lines]
     of_shares = SharesForm(
@@ -56,19 +56,21 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
     )
     of_leases = LeasesForm(
         (request.POST or None) if leases else None,
-        held=[one.public_id for one in held],
+        held=[assignment.public_id for assignment in assignments],
         annotators=annotators,
         auto_id="lease_%s",
     )
     form = of_leases if leases else of_shares
     if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:
-            said = _said_of_leases(of_leases) if leases else _said_of_shares(batch, of_shares, lines, counted)
+            effects = (
+                _said_of_leases(of_leases) if leases else _said_of_shares(batch, of_shares, lines, counted)
+            )
             return _confirm(
                 request,
                 batch,
                 title=gettext("Change the allocation?"),
-                said=said,
+                effects=effects,
                 verb=gettext("Apply"),
                 back="batch_people",
             )
@@ -84,7 +86,7 @@ def batch_people(request: PageRequest, public_id: str) -> HttpResponse:
         **_figures_of_people(request, batch, lines, counted=counted),
         "total": workload.total(line.account for line in lines) if counted else None,
         "no_counts": visibility.why_no_counts(),
-        "held": cut(request, held, "desks"),
+        "held": cut(request, assignments, "desks"),
         "shares": of_shares,
         "leases": of_leases,
         "ticked": set(request.POST.getlist("people")),
@@ -115,11 +117,11 @@ def _figures_of_people(
 def _lines(batch: Batch, annotators: Iterable[Person]) -> list[workload.Line]:
     """The accounts of the batch with a line for every annotator, also those who had nothing yet."""
     lines = workload.lines(batch.project, [batch])
-    known = {line.person.pk for line in lines}
+    listed_ids = {line.person.pk for line in lines}
     lines += [
         workload.Line(batch, person, "", workload.Account())
         for person in annotators
-        if person.pk not in known
+        if person.pk not in listed_ids
     ]
     return sorted(lines, key=lambda line: (line.person.name.casefold(), line.person.pk))
 
@@ -130,50 +132,50 @@ def _said_of_shares(
     chosen, action = form.chosen(), form.cleaned_data["action"]
     mine = [line.account for line in lines if line.person in chosen]
     names = _names(chosen)
-    kept, desks = sum(one.kept for one in mine), sum(one.open for one in mine)
-    done = sum(one.submitted for one in mine)
-    said = []
+    reserved, desks = sum(account.kept for account in mine), sum(account.open for account in mine)
+    done = sum(account.submitted for account in mine)
+    effects = []
     if action == "assign":
         number = form.cleaned_data["most"]
-        said.append(
+        effects.append(
             gettext(
                 "Up to {number} free items are reserved for each of {names}. Other annotators do not "
                 "get these slots."
             ).format(number=number_format(number, force_grouping=True), names=names)
         )
         if "items" in batch.caps:
-            said.append(_limit(batch))
+            effects.append(_limit(batch))
     to = _names(form.takers()) or gettext("the pool")
     if not counted:
         if action in ("move", "move_all"):
-            said.append(gettext("Items reserved for {names} go to {to}.").format(names=names, to=to))
+            effects.append(gettext("Items reserved for {names} go to {to}.").format(names=names, to=to))
         if action in ("move_all", "take_back"):
-            said.append(
+            effects.append(
                 gettext(
                     "Items in progress are taken back. Drafts are kept, but cannot be submitted once "
                     "another annotator has the item."
                 )
             )
-        return [*said, visibility.why_no_counts()]
+        return [*effects, visibility.why_no_counts()]
     if action in ("move", "move_all"):
-        said.append(
+        effects.append(
             gettext("{items} reserved for {names} and will go to {to}.").format(
-                items=batch_settings.items_are(kept), names=names, to=to
+                items=batch_settings.items_are(reserved), names=names, to=to
             )
         )
     if action in ("move_all", "take_back"):
-        said.append(
+        effects.append(
             gettext(
                 "{items} in progress and will be taken back. Drafts are kept, but cannot be submitted "
                 "once another annotator has the item."
             ).format(items=batch_settings.items_are(desks))
         )
-    said.append(
+    effects.append(
         gettext("{items} submitted by {names}: no change.").format(
             items=batch_settings.items_are(done), names=names
         )
     )
-    return said
+    return effects
 
 
 def _said_of_leases(form: LeasesForm) -> list[str]:
@@ -207,20 +209,22 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             )
             for person in chosen
         )
-        said = gettext("{items} reserved for {names}.").format(
+        message = gettext("{items} reserved for {names}.").format(
             items=batch_settings.items_are(number), names=_names(chosen)
         )
         if number < len(chosen) * form.cleaned_data["most"] and "items" in batch.caps:
-            said = f"{said} {_limit(batch)}"
-        return said
+            message = f"{message} {_limit(batch)}"
+        return message
     takers = form.takers()
     if action == "take_back":
-        one = takers[0] if len(takers) == 1 and form.cleaned_data["to"] not in ("others", "anybody") else None
+        taker = (
+            takers[0] if len(takers) == 1 and form.cleaned_data["to"] not in ("others", "anybody") else None
+        )
         moved = queue_allocation.take_back(
-            batch=batch, held=queue_allocation.held(batch, chosen), to=one, by=request.user, now=now
+            batch=batch, leases=queue_allocation.held(batch, chosen), to=taker, by=request.user, now=now
         )
         return _moved(moved)
-    found = queue_allocation.Moved(0, 0, 0)
+    total_moved = queue_allocation.Moved(0, 0, 0)
     for person in chosen:
         one_moved = queue_allocation.move(
             batch=batch,
@@ -230,17 +234,19 @@ def _share(request: PageRequest, batch: Batch, form: SharesForm) -> str:
             by=request.user,
             now=now,
         )
-        found = queue_allocation.Moved(
-            *(a + b for a, b in zip(_counts(found), _counts(one_moved), strict=True))
+        total_moved = queue_allocation.Moved(
+            *(a + b for a, b in zip(_counts(total_moved), _counts(one_moved), strict=True))
         )
-    return _moved(found)
+    return _moved(total_moved)
 
 
 def _take(request: PageRequest, batch: Batch, form: LeasesForm) -> str:
     ticked = set(form.cleaned_data["held"])
-    held = [one for one in queue_allocation.held(batch) if one.public_id in ticked]
+    assignments = [
+        assignment for assignment in queue_allocation.held(batch) if assignment.public_id in ticked
+    ]
     moved = queue_allocation.take_back(
-        batch=batch, held=held, to=form.taker(), by=request.user, now=timezone.now()
+        batch=batch, leases=assignments, to=form.taker(), by=request.user, now=timezone.now()
     )
     return _moved(moved)
 
@@ -269,7 +275,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
     form = BatchesForm(request.POST, project=project)
     if not form.is_valid():
         for errors in form.errors.values():
-            messages.error(request, " ".join(str(one) for one in errors))
+            messages.error(request, " ".join(str(entry) for entry in errors))
         return redirect("project", project.slug)
     action, batches = form.cleaned_data["action"], list(form.cleaned_data["batches"])
     verb = gettext(workflow_batches.ACTIONS[action].verb)
@@ -286,7 +292,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
                 "project": project,
                 "title": gettext(QUESTIONS[action]).format(which=which),
                 "said": _said_of_batches(
-                    action, batches, kept=visibility.hidden(request.user, batches, Fact.COUNTS)
+                    action, batches, hidden=visibility.hidden(request.user, batches, Fact.COUNTS)
                 ),
                 "verb": verb,
                 "hidden": hidden_fields(request),
@@ -306,7 +312,7 @@ def act_on_batches(request: PageRequest, slug: str) -> HttpResponse:
         for warning in filter(None, map(qualification.warning, changed)):
             messages.warning(request, warning)
     if action == "close":
-        for batch in (one for one in changed if one.purpose == Batch.Purpose.WORK):
+        for batch in (entry for entry in changed if entry.purpose == Batch.Purpose.WORK):
             adjudication.start_resolving(batch=batch, by=request.user, now=now)
     return redirect("project", project.slug)
 
@@ -339,42 +345,42 @@ MEANING = {
 }
 
 
-def _said_of_batches(action: str, batches: Sequence[Batch], *, kept: Collection[int]) -> list[str]:
-    """What it means, then a line for each batch: the numbers it is about, or why it is left alone. `kept` are those (ids)
+def _said_of_batches(action: str, batches: Sequence[Batch], *, hidden: Collection[int]) -> list[str]:
+    """What it means, then a line for each batch: the numbers it is about, or why it is left alone. `hidden` are those (ids)
     whose counts are not for the reader.
     """
     counts = workflow_batches.progress(batches)
-    said = [gettext(MEANING[action])]
+    effects = [gettext(MEANING[action])]
     for batch in batches:
         if batch.state not in workflow_batches.ACTIONS[action].states:
-            said.append(
+            effects.append(
                 gettext("{name} is {state} and stays unchanged.").format(
                     name=batch.name, state=gettext(batch.state)
                 )
             )
             continue
-        if batch.pk in kept:
-            said.append(f"{batch.name}: {visibility.why_no_counts()}")
+        if batch.pk in hidden:
+            effects.append(f"{batch.name}: {visibility.why_no_counts()}")
             continue
-        found = counts[batch.pk]
+        batch_counts = counts[batch.pk]
         numbers = {
-            "open": ngettext("{found} item", "{found} items", found["items"]).format(
-                found=number_format(found["items"], force_grouping=True)
+            "open": ngettext("{found} item", "{found} items", batch_counts["items"]).format(
+                found=number_format(batch_counts["items"], force_grouping=True)
             ),
             "pause": gettext("{found} in progress").format(
-                found=number_format(found["leased"], force_grouping=True)
+                found=number_format(batch_counts["leased"], force_grouping=True)
             ),
-            "resume": ngettext("{found} free slot", "{found} free slots", found["free"]).format(
-                found=number_format(found["free"], force_grouping=True)
+            "resume": ngettext("{found} free slot", "{found} free slots", batch_counts["free"]).format(
+                found=number_format(batch_counts["free"], force_grouping=True)
             ),
             "close": gettext("{found} in progress, {found_2} complete, {found_3} incomplete").format(
-                found=number_format(found["leased"], force_grouping=True),
-                found_2=number_format(found["complete"], force_grouping=True),
-                found_3=number_format(found["open"], force_grouping=True),
+                found=number_format(batch_counts["leased"], force_grouping=True),
+                found_2=number_format(batch_counts["complete"], force_grouping=True),
+                found_3=number_format(batch_counts["open"], force_grouping=True),
             ),
         }
-        said.append(f"{batch.name}: {numbers[action]}.")
-    return said
+        effects.append(f"{batch.name}: {numbers[action]}.")
+    return effects
 
 
 # -- the accounts -----------------------------------------------------------------------------------
@@ -446,9 +452,9 @@ def _allocation_tables(
 def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch], list[Batch]]:
     """The batches of the project whose counts the reader may see, the newest first, and the others."""
     batches = list(Batch.objects.select_related("definition").filter(project=project).order_by("-pk"))
-    kept = visibility.hidden(request.user, batches, Fact.COUNTS)
-    return [batch for batch in batches if batch.pk not in kept], [
-        batch for batch in batches if batch.pk in kept
+    hidden = visibility.hidden(request.user, batches, Fact.COUNTS)
+    return [batch for batch in batches if batch.pk not in hidden], [
+        batch for batch in batches if batch.pk in hidden
     ]
 
 
@@ -456,14 +462,14 @@ def _counted_batches(request: PageRequest, project: Project) -> tuple[list[Batch
 
 
 def _confirm(
-    request: PageRequest, batch: Batch, *, title: str, said: Sequence[str], verb: str, back: str
+    request: PageRequest, batch: Batch, *, title: str, effects: Sequence[str], verb: str, back: str
 ) -> HttpResponse:
     """What is about to be done, and the same form again without its fields in sight."""
     context: dict[str, Any] = {
         "project": batch.project,
         "batch": batch,
         "title": title,
-        "said": said,
+        "said": effects,
         "verb": verb,
         "hidden": hidden_fields(request),
         "back": reverse(back, args=[batch.public_id]),
@@ -477,7 +483,7 @@ def _names(people: Sequence[Person]) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     """Names in a row: A, B and C; many as the first three and how many more."""
-    found = list(names)
-    if len(found) > 4:
-        found = [*found[:3], gettext("{value} others").format(value=len(found) - 3)]
-    return gettext(" and ").join(filter(None, (", ".join(found[:-1]), found[-1]))) if found else ""
+    parts = list(names)
+    if len(parts) > 4:
+        parts = [*parts[:3], gettext("{value} others").format(value=len(parts) - 3)]
+    return gettext(" and ").join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""

@@ -30,8 +30,8 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and not (answers or asks):
         raise Http404(authorization.NOT_HERE)
     about = None
-    if asks and (wanted := request.GET.get("assignment")):
-        about = authorization.assignment(actor, wanted)
+    if asks and (assignment_id := request.GET.get("assignment")):
+        about = authorization.assignment(actor, assignment_id)
         if about.batch.project_id != project.pk:
             raise Http404(authorization.NOT_HERE)
     form = AskForm(request.POST if action == "ask" and asks else None)
@@ -48,29 +48,39 @@ def inquiries(request: PageRequest, slug: str) -> HttpResponse:
         inquiry = Inquiry.objects.filter(
             project=project, public_id=action.removeprefix("answer:")[:12]
         ).first()
-        given = AnswerForm(request.POST)
+        answer_form = AnswerForm(request.POST)
         if not answers or inquiry is None:
             raise Http404(authorization.NOT_HERE)
         with refusals_to(request):
-            text = given.cleaned_data["answer"] if given.is_valid() else request.POST.get("answer", "")
+            text = (
+                answer_form.cleaned_data["answer"]
+                if answer_form.is_valid()
+                else request.POST.get("answer", "")
+            )
             annotator_questions.answer(inquiry=inquiry, text=text, by=request.user, now=now)
             messages.success(request, gettext("Answer saved. Everyone in the project can read it."))
         return here
-    shown = cut(request, annotator_questions.readable(project, request.user, answers=answers))
+    page_of_inquiries = cut(request, annotator_questions.readable(project, request.user, answers=answers))
     sight = visibility.sight(actor, project)
-    asked_about = Item.objects.filter(pk__in=[one.assignment.item_id for one in shown if one.assignment])
+    asked_about = Item.objects.filter(
+        pk__in=[
+            listed_inquiry.assignment.item_id
+            for listed_inquiry in page_of_inquiries
+            if listed_inquiry.assignment
+        ]
+    )
     nameless = asked_about.exclude(sight.condition(Fact.NAMES))
     context = {
         "project": project,
         "answers": answers,
         # An adjudicator must not know who had the item.
         "nameless": set(nameless.values_list("pk", flat=True)) if answers and sight.judges else (),
-        "new": annotator_questions.read(inquiries=shown, person=request.user, now=now),
+        "new": annotator_questions.read(inquiries=page_of_inquiries, person=request.user, now=now),
         "asks": asks,
         "about": about,
         "form": form,
         "answer_form": AnswerForm(),
         "open": annotator_questions.open_count(project) if answers else 0,
-        "inquiries": shown,
+        "inquiries": page_of_inquiries,
     }
     return render(request, "first_day/inquiries.html", context)

@@ -66,9 +66,9 @@ def annotate(request: PageRequest, public_id: str) -> HttpResponse:
         request.session[PLAIN] = request.GET["plain"] == "1"
     now, refusal = timezone.now(), ""
     try:
-        if wanted := request.GET.get("assignment"):
+        if assignment_id := request.GET.get("assignment"):
             assignment: Assignment | None = assignments.resume(
-                assignment=authorization.assignment(actor, wanted), now=now
+                assignment=authorization.assignment(actor, assignment_id), now=now
             )
         else:
             assignment = reservations.next_assignment(batch=batch, person=actor.person, now=now)
@@ -88,11 +88,13 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
     """The end of a qualification: passed or not, and where the person goes on."""
     opened = Batch.objects.filter(project=batch.project_id, opened_at__isnull=False, closed_at__isnull=True)
     running = list(opened.filter(paused_at__isnull=True).exclude(pk=batch.pk).order_by("opened_at", "pk"))
-    left = availability.left_for(request.user, [one.pk for one in running])
+    items_left = availability.left_for(request.user, [other_batch.pk for other_batch in running])
     ahead = entry_requirements.qualifications_ahead(request.user, running)
-    following = [one for one in running if left[one.pk] and one.pk not in ahead]
+    following = [
+        other_batch for other_batch in running if items_left[other_batch.pk] and other_batch.pk not in ahead
+    ]
     # What the qualification was for comes first.
-    following.sort(key=lambda one: one.requires_id != batch.pk)
+    following.sort(key=lambda other_batch: other_batch.requires_id != batch.pk)
     asking = qualification.asking_for(batch)
     context = {
         "batch": batch,
@@ -101,8 +103,8 @@ def _result(request: PageRequest, batch: Batch, result: Qualification) -> HttpRe
             entry_requirements.Reached(result.right, result.judged, result.passed)
         ),
         "following": following[0] if following else None,
-        "planned": [one for one in asking if one.state == "planned"],
-        "asking": [one for one in asking if one.closed_at is None],
+        "planned": [other_batch for other_batch in asking if other_batch.state == "planned"],
+        "asking": [other_batch for other_batch in asking if other_batch.closed_at is None],
         "from_crowd": CrowdEntry.objects.filter(person=request.user).exists(),
     }
     return render(request, "annotating/result.html", context)
@@ -112,7 +114,7 @@ def _done(request: PageRequest, actor: authorization.Actor, batch: Batch, refusa
     """The end of an ordinary batch, or why it has no item now: what the person did in it, and the batch that comes next."""
     now = timezone.now()
     own = earnings.own(actor.person, [batch.project])
-    following, left = _next_batch(actor, batch)
+    following, items_left = _next_batch(actor, batch)
     context = {
         "batch": batch,
         "task": batch.task(),
@@ -123,7 +125,7 @@ def _done(request: PageRequest, actor: authorization.Actor, batch: Batch, refusa
         "day": work_sessions.day(batch=batch, person=actor.person, now=now),
         "refusal": refusal,
         "following": following,
-        "left": left,
+        "left": items_left,
         "following_task": kind_title(following) if following else "",
     }
     return render(request, "annotating/done.html", context)
@@ -142,7 +144,7 @@ def _next_batch(actor: authorization.Actor, done: Batch) -> tuple[Batch | None, 
         .order_by("opened_at", "pk")
     )
     begun = set(Tally.objects.filter(person=person, submitted__gt=0).values_list("batch_id", flat=True))
-    running.sort(key=lambda one: (one.project_id != done.project_id, one.pk not in begun))
+    running.sort(key=lambda batch: (batch.project_id != done.project_id, batch.pk not in begun))
     return availability.first_with_items(person, running, now=now)
 
 
@@ -186,7 +188,7 @@ def _page(
 ) -> HttpResponse:
     batch = assignment.batch
     task, item = batch.task(), assignment.plain_item
-    given, data = data, _draft_data(assignment) if data is None else data
+    posted_data, data = data, _draft_data(assignment) if data is None else data
     read = task.with_operations(data)
     operations = drawable_operations(task, read)
     plain = request.session.get(PLAIN, False)
@@ -207,21 +209,23 @@ def _page(
     # A response is made under what its person had before them: the version of the day when the item was handed out.
     payload = assignments.payload(assignment)
     payload["progress"]["total"] = _total(assignment, payload["progress"]["submitted"])
-    shown = guidelines.version(batch.project_id, task.key, payload["guidelines"])
+    version = guidelines.version(batch.project_id, task.key, payload["guidelines"])
     draft: Draft | None = getattr(assignment, "draft", None)
-    kept = draft.response if draft is not None and draft.revision else None
-    if kept and given is None:
-        kept = {**kept, "data": read}
+    draft_response = draft.response if draft is not None and draft.revision else None
+    if draft_response and posted_data is None:
+        draft_response = {**draft_response, "data": read}
     context = {
         "batch": batch,
         "assignment": payload,
         "task": task,
         "item": item,
         "data": data,
-        "unsure": "unsure" in request.POST if request.method == "POST" else bool(kept and kept.get("unsure")),
+        "unsure": "unsure" in request.POST
+        if request.method == "POST"
+        else bool(draft_response and draft_response.get("unsure")),
         "violations": problems,
         "to_confirm": to_confirm,
-        "found": assignments.found_in(kept, task, item) if kept else None,
+        "found": assignments.found_in(draft_response, task, item) if draft_response else None,
         "table": table if "table" in task.shows else None,
         "by_scripts": by_scripts,
         "compared": compared(task, item),
@@ -235,9 +239,9 @@ def _page(
         "plain": plain,
         "checks": work_sessions.checks(batch, assignment.person) if batch.gold_feedback else None,
         "is_limited": any(name.endswith("_per_day") for name in (*batch.caps, *batch.project.caps)),
-        "changed_guidelines": shown.number if last and last.guidelines.number < shown.number else None,
+        "changed_guidelines": version.number if last and last.guidelines.number < version.number else None,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "guidelines_html": mark_safe(guidelines.told_as_html(shown, task, top=2)),  # nosec
+        "guidelines_html": mark_safe(guidelines.told_as_html(version, task, top=2)),  # nosec
     }
     return render(request, "annotating/annotate.html", context, status=status)
 
@@ -309,8 +313,10 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
     data = task.form_data(request.POST, _draft_data(assignment))
     problems: list[Problem] = []
     if action.startswith("take:"):
-        told = impressions.tell(assignment=assignment, now=now)
-        data = next((dict(one["data"]) for one in told if action == f"take:{one['id']}"), data)
+        proposals = impressions.tell(assignment=assignment, now=now)
+        data = next(
+            (dict(proposal["data"]) for proposal in proposals if action == f"take:{proposal['id']}"), data
+        )
     edit = EDITS.get(action) or (task.form_edits().get(action) if isinstance(task, Making) else None)
     if edit is not None and task.operations_field:
         try:
@@ -359,19 +365,19 @@ def _edit(request: HttpRequest, assignment: Assignment, action: str) -> HttpResp
         assignments.flag(assignment=assignment, note=request.POST.get("flag_note", ""), now=now)
         messages.success(request, gettext("Note saved. You keep the item."))
     if action == "ask":
-        asked = request.POST.get("ask_text", "")
+        question = request.POST.get("ask_text", "")
         annotator_questions.ask(
             project=assignment.batch.project,
             person=assignment.person,
-            text=asked,
+            text=question,
             assignment=assignment,
             now=now,
         )
         messages.success(request, gettext("Question sent to the managers. You keep the item."))
     if action == "check" and task.predicts and not problems:
-        kept = authorization.assignment(authorization.actor(request), assignment.public_id)
-        seen = model_in_the_loop.look(assignment=kept, response=response, kind="try", seq=0, now=now)
-        return _page(request, kept, data=data, seen=seen)
+        current = authorization.assignment(authorization.actor(request), assignment.public_id)
+        seen = model_in_the_loop.look(assignment=current, response=response, kind="try", seq=0, now=now)
+        return _page(request, current, data=data, seen=seen)
     if not problems:
         return redirect(_after(action, assignment))
     fresh = authorization.assignment(authorization.actor(request), assignment.public_id)
@@ -394,9 +400,9 @@ def _unmet(
     """The page with what is unmet; submitting once more confirms it."""
     if unkept := _unkept(assignment, response):
         raise unkept
-    unmet = [Problem(**found) for found in refused.more["unmet"]]
+    unmet = [Problem(**problem) for problem in refused.more["unmet"]]
     fresh = authorization.assignment(authorization.actor(request), assignment.public_id)
-    return _page(request, fresh, problems=unmet, to_confirm=[found.code for found in unmet], status=422)
+    return _page(request, fresh, problems=unmet, to_confirm=[problem.code for problem in unmet], status=422)
 
 
 def _unkept(assignment: Assignment, response: Mapping[str, Any]) -> Refused | None:
@@ -439,8 +445,8 @@ def _apply(post: Mapping[str, str], item: Item, operations: list[Operation]) -> 
     if row not in table.row_ids or column not in table.column_ids:
         raise OperationError("unknown_row", gettext("Choose a row and a column of the table."))
     base = item.example.table
-    known = row in base.row_ids and column in base.column_ids
-    at = (base.row_index(row), base.column_index(column)) if known else None
+    is_in_base = row in base.row_ids and column in base.column_ids
+    at = (base.row_index(row), base.column_index(column)) if is_in_base else None
     new = post.get("value", "").replace("\r\n", "\n")
     return [*operations, SetCell(row=row, column=column, at=at, old=table.cell(row, column), new=new)]
 
@@ -457,8 +463,8 @@ def _remove_row(post: Mapping[str, str], item: Item, operations: list[Operation]
 def _insert_row(post: Mapping[str, str], item: Item, operations: list[Operation]) -> list[Operation]:
     table = replay(item.example.table, operations)
     after = post.get("row") if post.get("row") in table.row_ids else None
-    taken = {*table.row_ids, *(getattr(operation, "row", "") for operation in operations)}
-    name = next(name for name in (f"n{number}" for number in range(1, 10_000)) if name not in taken)
+    used_ids = {*table.row_ids, *(getattr(operation, "row", "") for operation in operations)}
+    name = next(name for name in (f"n{number}" for number in range(1, 10_000)) if name not in used_ids)
     at = table.row_index(after) + 1 if after else 0
     return [*operations, InsertRow(row=name, after=after, at=at, cells=("",) * len(table.header))]
 
@@ -515,7 +521,9 @@ def _column(post: Mapping[str, str], columns: Sequence[str]) -> str:
 
 def _before(id: str, before: Sequence[str], after: Sequence[str]) -> str | None:
     """What stood before it and is still there; None where it belongs in front."""
-    return next((one for one in reversed(before[: before.index(id)]) if one in after), None)
+    return next(
+        (earlier_id for earlier_id in reversed(before[: before.index(id)]) if earlier_id in after), None
+    )
 
 
 EDITS = {

@@ -92,7 +92,7 @@ def facts(batch: Batch, task: TaskType) -> dict[str, list[dict[str, str]]]:
 
     Each is {"name", "label", "value" (in words), "link" ("" or a page)}.
     """
-    found: dict[str, list[dict[str, str]]] = {}
+    by_section: dict[str, list[dict[str, str]]] = {}
     for name, term in TERMS.items():
         value = getattr(batch, name)
         always = term.is_always_shown and batch.purpose in term.purposes and term.fits(task)
@@ -107,8 +107,8 @@ def facts(batch: Batch, task: TaskType) -> dict[str, list[dict[str, str]]]:
         if name == "resolve" and not value and task.rule:
             words = f"{decision_rules.in_words(decision_rules.own(task, batch.settings))} ({words})"
         fact = {"name": name, "label": gettext(term.label), "value": words, "link": link}
-        found.setdefault(term.section, []).append(fact)
-    return found
+        by_section.setdefault(term.section, []).append(fact)
+    return by_section
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -139,16 +139,16 @@ def _form(batch: Batch, section: Section, data: Any, *, counted: bool) -> Change
 
 def _change(request: PageRequest, batch: Batch, section: Section, form: ChangeForm) -> HttpResponse:
     """Save the section, or ask first where that changes something for people who are at work."""
-    wanted = form.cleaned_data["wanted"]
+    new_terms = form.cleaned_data["wanted"]
     here = _address(batch, section.name)
     if section.is_confirmed and batch.opened_at is not None and "confirmed" not in request.POST:
         counted = visibility.sees_counts(request.user, batch)
-        if said := workflow_batch_settings.effects(batch, wanted, counted=counted):
+        if effects := workflow_batch_settings.effects(batch, new_terms, counted=counted):
             context = {
                 "project": batch.project,
                 "batch": batch,
                 "title": gettext("Change {name}?").format(name=batch.name),
-                "said": said,
+                "said": effects,
                 "verb": gettext("Change batch"),
                 "hidden": hidden_fields(request),
                 "back": here,
@@ -158,8 +158,8 @@ def _change(request: PageRequest, batch: Batch, section: Section, form: ChangeFo
     with transaction.atomic():
         if isinstance(form, NamedChangeForm):
             batches.rename_batch(batch=batch, name=form.cleaned_data["name"], by=request.user, now=now)
-        if wanted:
-            workflow_batch_settings.change(batch=batch, wanted=wanted, by=request.user, now=now)
+        if new_terms:
+            workflow_batch_settings.change(batch=batch, changes=new_terms, by=request.user, now=now)
     return redirect(_address(batch, section.name, is_saved=True))
 
 
@@ -174,12 +174,17 @@ def _change_rule(request: PageRequest, batch: Batch, form: RuleForm) -> HttpResp
 def _context(request: PageRequest, batch: Batch, forms: Mapping[str, Any], foreseen: Any) -> dict[str, Any]:
     task = batch.task()
     saved = request.GET.get("saved", "")
-    shown = facts(batch, task)
+    facts_by_section = facts(batch, task)
     rows = []
     for name, section in SECTIONS.items():
         form = forms.get(name)
         in_form = set(getattr(form, "terms", ())) | ({"resolve"} if name == "rule" else set())
-        fixed = [fact for of in section.terms for fact in shown.get(of, ()) if fact["name"] not in in_form]
+        fixed = [
+            fact
+            for of in section.terms
+            for fact in facts_by_section.get(of, ())
+            if fact["name"] not in in_form
+        ]
         if form is None and not fixed and name not in _ALWAYS:
             continue
         rows.append(

@@ -94,9 +94,9 @@ def _begun(request: PageRequest, project: Project, task: TaskType) -> new_batch.
 
 def _free_name(project: Project, choice: task_type_gallery.Choice) -> str:
     """A name for the batch that no other batch of the project has: that of its task type, numbered where needed."""
-    taken = set(Batch.objects.filter(project=project).values_list("name", flat=True))
+    used_names = set(Batch.objects.filter(project=project).values_list("name", flat=True))
     names = itertools.chain([choice.title], (f"{choice.title} {number}" for number in itertools.count(2)))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used_names)
 
 
 @page("GET", "POST")
@@ -172,17 +172,17 @@ def _planned(
     project: Project,
     task: TaskType,
     variant: str,
-    given: dict[str, Any],
+    cleaned_data: dict[str, Any],
     settings: dict[str, Any],
 ) -> HttpResponse:
-    open_at_once, now = given["open_at_once"], timezone.now()
-    sample = given["sample"]
+    open_at_once, now = cleaned_data["open_at_once"], timezone.now()
+    sample = cleaned_data["sample"]
     batch = batches.plan_batch(
         project=project,
         task=task,
-        name=given["name"],
+        name=cleaned_data["name"],
         sample=sample,
-        terms={**given["terms"], "variant": variant, "settings": settings},
+        terms={**cleaned_data["terms"], "variant": variant, "settings": settings},
         by=request.user,
         now=now,
     )
@@ -222,7 +222,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
     task = batch.task()
     who = reader_of(request, batch.project)
     sees = batch.pk not in who.hidden
-    told = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
+    snapshot = snapshots.one(batch, "agreement", now=timezone.now()) if sees else None
     flags, skips = (cut(request, rows, name) for name, rows in _remarks(who, batch).items())
     context: dict[str, Any] = {
         "batch": batch,
@@ -240,7 +240,7 @@ def batch(request: PageRequest, public_id: str) -> HttpResponse:
         "skips": skips,
         **dict.fromkeys(("waiting_for_me", "others", "why_empty", "accuracy")),
         **dict.fromkeys(("model_costs", "model_estimates", "model_stops", "model_refusals")),
-        **_figures(request, batch, told, flags=flags, skips=skips),
+        **_figures(request, batch, snapshot, flags=flags, skips=skips),
     }
     context["item_links"] = _links_to_items(who, batch, context["counts"])
     if Permission.ADJUDICATE in may:
@@ -294,14 +294,14 @@ def agreement_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     actor = authorization.actor(request)
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
     who = reader_of(request, batch.project)
-    told = None if batch.pk in who.hidden else snapshots.one(batch, "agreement", now=timezone.now())
-    return _figures(request, batch, told, **_remarks(who, batch))
+    snapshot = None if batch.pk in who.hidden else snapshots.one(batch, "agreement", now=timezone.now())
+    return _figures(request, batch, snapshot, **_remarks(who, batch))
 
 
 def _figures(
     request: PageRequest,
     batch: Batch,
-    told: snapshots.Shown | None,
+    snapshot: snapshots.Shown | None,
     *,
     flags: Iterable[Flag],
     skips: Iterable[Assignment],
@@ -310,7 +310,7 @@ def _figures(
 
     `flags` and `skips`: those of the page, or all for a file.
     """
-    table = figures_in_table(told.data["figures"] if told and told.data else [])
+    table = figures_in_table(snapshot.data["figures"] if snapshot and snapshot.data else [])
     counts = batches.progress([batch])[batch.pk]
     who = reader_of(request, batch.project)
     sees_counts = batch.pk not in who.sight.hides(Fact.COUNTS)
@@ -325,7 +325,7 @@ def _figures(
     figures: list[Figure | None] = [table["statistics"], counts_table, costs.get("model_costs_table")]
     figures += [proposed.get("proposed_table"), *lists.values()]
     gallery = figure_gallery(request, "batch", batch.public_id, figures)
-    own = {"told": told, "counts": counts, "counts_table": counts_table, "sees_counts": sees_counts}
+    own = {"told": snapshot, "counts": counts, "counts_table": counts_table, "sees_counts": sees_counts}
     return {**own, **costs, **proposed, **lists, **table, **gallery}
 
 
@@ -341,16 +341,18 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
     batch = authorization.batch(actor, public_id, Permission.SEE_PROGRESS)
     sees = visibility.may_see_agreement(actor.person, batch)
     nameless = sees and batch.pk in reader_of(request, batch.project).sight.without_people
-    told = snapshots.one(batch, "report", now=timezone.now()) if sees and not nameless else None
-    found = told.data["reports"] if told and told.data else []
-    reports = [report_table(one, number) for number, one in enumerate(found, start=1)]
+    snapshot = snapshots.one(batch, "report", now=timezone.now()) if sees and not nameless else None
+    stored_reports = snapshot.data["reports"] if snapshot and snapshot.data else []
+    reports = [
+        report_table(stored_report, number) for number, stored_report in enumerate(stored_reports, start=1)
+    ]
     return {
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
         "sees_agreement": sees,
         "why_not": visibility.why_no_names() if nameless else "",
-        "told": told,
+        "told": snapshot,
         "reports": reports,
         **figure_gallery(request, "report", public_id, reports),
     }
@@ -359,8 +361,11 @@ def report_of(request: PageRequest, public_id: str) -> dict[str, Any]:
 def _drawing(batch: Batch) -> dict[str, Any]:
     """The job that draws the items of a batch, and how long it takes from now."""
     job = batches.drawing_job(batch)
-    left = job.total - job.done if job is not None and not job.finished else 0
-    return {"drawing": job, "time_left": model_accuracy.time_left(batch.loop_model, left) if left else ""}
+    remaining = job.total - job.done if job is not None and not job.finished else 0
+    return {
+        "drawing": job,
+        "time_left": model_accuracy.time_left(batch.loop_model, remaining) if remaining else "",
+    }
 
 
 def _accuracy_in_words(batch: Batch) -> str:
@@ -417,8 +422,8 @@ def _remarks(who: Reader, batch: Batch) -> dict[str, Any]:
     """
     rows = {"flags": _flags(batch), "skips": _skips(batch)}
     if Permission.SET_UP not in who.acts:
-        return {name: found.none() for name, found in rows.items()}
-    return {name: found.filter(who.sight.condition(Fact.NAMES, "item__")) for name, found in rows.items()}
+        return {name: remarks.none() for name, remarks in rows.items()}
+    return {name: remarks.filter(who.sight.condition(Fact.NAMES, "item__")) for name, remarks in rows.items()}
 
 
 def _flagged(flag: Flag, called: Mapping[int | None, str]) -> dict[str, Any]:

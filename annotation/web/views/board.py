@@ -52,8 +52,12 @@ def context(board: Board, project: Project) -> dict[str, Any]:
         "asks_for_batch": any(need.kind == "batch" for need in waiting),
         "buttons": buttons,
         "blocked": [
-            {"name": one.stage.name, "address": _batch_address(one.stage), "sentence": one.sentence}
-            for one in reasons[:BLOCKED_SHOWN]
+            {
+                "name": blockage.stage.name,
+                "address": _batch_address(blockage.stage),
+                "sentence": blockage.sentence,
+            }
+            for blockage in reasons[:BLOCKED_SHOWN]
         ],
         "more_blocked": max(0, len(reasons) - BLOCKED_SHOWN),
         "table_address": _table_of_batches(project),
@@ -270,25 +274,25 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
         return {"svg": "", "legend": [], "list": [], "left_out": 0}
     automatic = _automatic(board, project)
     stages = [*batches, *(step.stage for step in automatic.values())]
-    found = flow.arrange(stages, reasons)
+    layout = flow.arrange(stages, reasons)
     drawn = sorted(
-        (stage for stage in stages if stage.key in found.rows),
-        key=lambda stage: (found.rows[stage.key], found.columns[stage.key]),
+        (stage for stage in stages if stage.key in layout.rows),
+        key=lambda stage: (layout.rows[stage.key], layout.columns[stage.key]),
     )
-    origins, leaves = _origins(found, project), list(flow.ends(stages, found))
+    origins, leaves = _origins(layout, project), list(flow.ends(stages, layout))
     boxes = [
-        _box_of_step(automatic[stage.key], found)
+        _box_of_step(automatic[stage.key], layout)
         if stage.key in automatic
-        else _box(board, stage, found, reasons.get(stage.key), project)
+        else _box(board, stage, layout, reasons.get(stage.key), project)
         for stage in drawn
     ]
     bars = list(origins)
     if leaves:
-        bars.append(_releases(project, [found.rows[stage.key] for stage in leaves]))
+        bars.append(_releases(project, [layout.rows[stage.key] for stage in leaves]))
     of_batches = [stage for stage in drawn if stage.key not in automatic]
     arrows = [
-        *_inflows(of_batches, found, origins, board, project),
-        *(step.arrow() for key, step in automatic.items() if key in found.rows),
+        *_inflows(of_batches, layout, origins, board, project),
+        *(step.arrow() for key, step in automatic.items() if key in layout.rows),
         *(_outflow(board, stage, project) for stage in leaves if stage.key not in automatic),
         *(automatic[stage.key].outflow() for stage in leaves if stage.key in automatic),
     ]
@@ -305,7 +309,7 @@ def picture(board: Board, project: Project) -> dict[str, Any]:
         }
         for stage in drawn
     ]
-    left_out = sum(stage.key not in found.rows for stage in batches)
+    left_out = sum(stage.key not in layout.rows for stage in batches)
     return {"svg": svg, "legend": _legend(boxes), "list": as_list, "left_out": left_out}
 
 
@@ -346,12 +350,12 @@ def _stage_behind(stage: Stage) -> Stage:
     return Stage(key=-stage.key, public_id="", name=name, title=name, state=stage.state, takes_from=stage.key)
 
 
-def _box_of_step(step: Step, found: flow.Flow) -> flow_diagram.Box:
+def _box_of_step(step: Step, layout: flow.Flow) -> flow_diagram.Box:
     key = step.stage.key
     return flow_diagram.Box(
         name=str(key),
-        column=found.columns[key],
-        row=found.rows[key],
+        column=layout.columns[key],
+        row=layout.rows[key],
         title=step.stage.name,
         line=step.words,
         address=step.address,
@@ -360,19 +364,21 @@ def _box_of_step(step: Step, found: flow.Flow) -> flow_diagram.Box:
     )
 
 
-def _origins(found: flow.Flow, project: Project) -> list[flow_diagram.End]:
-    ids = {public_id for sources, _, _ in found.origins for public_id in sources}
+def _origins(layout: flow.Flow, project: Project) -> list[flow_diagram.End]:
+    ids = {public_id for sources, _, _ in layout.origins for public_id in sources}
     names = dict(Source.objects.filter(public_id__in=ids).values_list("public_id", "name")) if ids else {}
     bars = []
-    for sources, first, last in found.origins:
-        known = [public_id for public_id in sources if public_id in names]
-        if not known:
+    for sources, first, last in layout.origins:
+        source_ids = [public_id for public_id in sources if public_id in names]
+        if not source_ids:
             continue
-        title = ", ".join(names[public_id] for public_id in known[:2])
-        if len(known) > 2:
-            title = gettext("{number} sources").format(number=len(known))
+        title = ", ".join(names[public_id] for public_id in source_ids[:2])
+        if len(source_ids) > 2:
+            title = gettext("{number} sources").format(number=len(source_ids))
         address = (
-            reverse("source", args=known) if len(known) == 1 else reverse("sources", args=[project.slug])
+            reverse("source", args=source_ids)
+            if len(source_ids) == 1
+            else reverse("sources", args=[project.slug])
         )
         bars.append(flow_diagram.End(f"from-{first}", first, last, title, gettext("Source"), address, True))
     return bars
@@ -394,13 +400,13 @@ def _items(board: Board, project: Project, stage: Stage, state: str, **filters: 
 
 
 def _box(
-    board: Board, stage: Stage, found: flow.Flow, blockage: Blockage | None, project: Project
+    board: Board, stage: Stage, layout: flow.Flow, blockage: Blockage | None, project: Project
 ) -> flow_diagram.Box:
     counts = stage.counts
     return flow_diagram.Box(
         name=str(stage.key),
-        column=found.columns[stage.key],
-        row=found.rows[stage.key],
+        column=layout.columns[stage.key],
+        row=layout.rows[stage.key],
         title=stage.name,
         line=_line(stage),
         address=reverse("batch", args=[stage.public_id]),
@@ -465,18 +471,18 @@ def _excluded(counts: Counts | None) -> str:
 
 
 def _inflows(
-    drawn: list[Stage], found: flow.Flow, origins: list[flow_diagram.End], board: Board, project: Project
+    drawn: list[Stage], layout: flow.Flow, origins: list[flow_diagram.End], board: Board, project: Project
 ) -> Iterator[flow_diagram.Arrow]:
     """The arrows into batches: from sources, from the batch that it takes items from, from its qualification."""
     keys = {stage.key: stage for stage in drawn}
     for stage in drawn:
-        row, taken = found.rows[stage.key], keys.get(stage.takes_from or 0)
+        row, upstream = layout.rows[stage.key], keys.get(stage.takes_from or 0)
         origin = next((bar for bar in origins if bar.first <= row <= bar.last), None)
-        if taken is not None:
+        if upstream is not None:
             above = gettext("{number} accepted") if stage.counts else ""
             # The items that the batch took: others were accepted, too, where a filter or a sample selects them.
             address = _taken(board, project, stage)
-            yield _inflow(board, str(taken.key), stage, above, project, address)
+            yield _inflow(board, str(upstream.key), stage, above, project, address)
         elif origin is not None:
             items = stage.counts.items if stage.counts else 0
             words = ngettext("{number} item", "{number} items", items)

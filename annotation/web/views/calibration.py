@@ -62,12 +62,12 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
                 gettext("{name} is set aside. Releases and agreement leave it out.").format(name=batch.name),
             )
             return redirect("calibration", batch.public_id)
-    shown = _figures(request, batch)
-    compared, letters = shown["compared_items"], shown["letters"]
+    figures = _figures(request, batch)
+    compared, letters = figures["compared_items"], figures["letters"]
     who = reader_of(request, batch.project)
     names = _names(batch) if manages else {}
     context = {
-        **shown,
+        **figures,
         "batch": batch,
         "task": task,
         "project": batch.project,
@@ -75,18 +75,20 @@ def calibration(request: PageRequest, public_id: str) -> HttpResponse:
         "manages": manages,
         "rows": [
             {
-                "one": one,
+                "one": comparison,
                 "said": [
-                    (letter, names.get(said.person, ""), said)
-                    for letter, said in zip(letters[one.item.pk], one.said, strict=True)
+                    (letter, names.get(response.person, ""), response)
+                    for letter, response in zip(letters[comparison.item.pk], comparison.said, strict=True)
                 ],
-                "contrast": _contrast(one, task, letters[one.item.pk]),
+                "contrast": _contrast(comparison, task, letters[comparison.item.pk]),
             }
-            for one in compared
+            for comparison in compared
         ],
-        "differing": _linked(who, batch, [one.item.public_id for one in compared if one.differ]),
+        "differing": _linked(
+            who, batch, [comparison.item.public_id for comparison in compared if comparison.differ]
+        ),
         "number_shown": len(compared),
-        "shown": _linked(who, batch, [one.item.public_id for one in compared]),
+        "shown": _linked(who, batch, [comparison.item.public_id for comparison in compared]),
         "newest": newest,
         "frozen": newest is not None and guidelines.is_frozen(newest),
         "calibration": batch.purpose == Batch.Purpose.CALIBRATION,
@@ -108,20 +110,23 @@ def _figures(request: PageRequest, batch: Batch) -> dict[str, Any]:
     may = authorization.may(actor, batch.project)
     sight = reader_of(request, batch.project).sight
     sees = batch.pk not in sight.hides(Fact.STATE)
-    told = snapshots.one(batch, "agreement", now=now) if sees else None
+    snapshot = snapshots.one(batch, "agreement", now=now) if sees else None
     answered = quality_calibration.answered(batch).filter(sight.condition(Fact.RESPONSES))
     items = cut(request, answered) if sees else None
     if items and batch.decides:
         adjudication.note_reading(list(items), by=request.user, now=now)
     listed = quality_calibration.side_by_side(batch, list(items)) if items else []
-    compared = [one if sight.shows(Fact.NAMES, one.item) else _without_names(one) for one in listed]
+    compared = [
+        comparison if sight.shows(Fact.NAMES, comparison.item) else _without_names(comparison)
+        for comparison in listed
+    ]
     letters = _letters(batch, compared)
-    statistics = figures_in_table(told.data["figures"] if told and told.data else [])
+    statistics = figures_in_table(snapshot.data["figures"] if snapshot and snapshot.data else [])
     called = pseudonyms(batch.project) if Permission.SET_UP in may else {}
     table = record_tables.compared_responses(_lines(compared, letters, called), part_of_list(items))
     return {
         "sees": sees,
-        "told": told,
+        "told": snapshot,
         "decided_only": sight.judges and batch.decides,
         "items": items,
         "compared_items": compared,
@@ -137,17 +142,17 @@ def _lines(
 ) -> list[dict[str, Any]]:
     """The rows of the file: annotators by pseudonym for those who read names on the page, by letter for others."""
     lines = []
-    for one in compared:
-        result = {True: gettext("different"), False: gettext("identical"), None: ""}[one.differ]
+    for comparison in compared:
+        result = {True: gettext("different"), False: gettext("identical"), None: ""}[comparison.differ]
         about = {
-            "question": one.plain.example.question,
-            "example": one.item.example.external_id,
+            "question": comparison.plain.example.question,
+            "example": comparison.item.example.external_id,
             "result": result,
         }
-        if one.known:
+        if comparison.known:
             gold = gettext("Gold answer")
-            lines.append({**about, "annotator": gold, "words": one.known, "is_apart": False})
-        for letter, response in zip(letters[one.item.pk], one.said, strict=True):
+            lines.append({**about, "annotator": gold, "words": comparison.known, "is_apart": False})
+        for letter, response in zip(letters[comparison.item.pk], comparison.said, strict=True):
             annotator = called.get(response.person) or letter
             apart = {"words": response.words, "is_apart": response.apart}
             lines.append({**about, "annotator": annotator, **apart})
@@ -159,40 +164,42 @@ def _linked(who: Reader, batch: Batch, items: list[str]) -> SafeString | str:
     return items_link(len(items), who, batch, item=items)
 
 
-def _contrast(one: Compared, task: TaskType, letters: Sequence[str]) -> dict[str, Any] | None:
+def _contrast(comparison: Compared, task: TaskType, letters: Sequence[str]) -> dict[str, Any] | None:
     """The table of an item with what each person did to it, as adjudicators see it: the rows in which people did something.
 
     None where all did the same or nobody did anything to a table, and where rows and columns were exchanged.
     """
-    if one.differ is False or "table" not in task.shows:
+    if comparison.differ is False or "table" not in task.shows:
         return None
-    did = [said(letter, task, each.data) for letter, each in zip(letters, one.said, strict=True)]
+    did = [said(letter, task, each.data) for letter, each in zip(letters, comparison.said, strict=True)]
     if not any(each.operations or list(each.marked) for each in did):
         return None
     try:
-        return contrasted(one.plain.example.table, did, pointed=pointed_at(task, one.plain), whole=0)
+        return contrasted(
+            comparison.plain.example.table, did, pointed=pointed_at(task, comparison.plain), whole=0
+        )
     except OperationError:  # of a response from elsewhere: its words stand beside the others
         return None
 
 
-def _without_names(one: Compared) -> Compared:
+def _without_names(comparison: Compared) -> Compared:
     """The same in an order that tells nobody who said which."""
-    ordered = sorted(one.said, key=lambda said: canonical([said.data, said.words]))
-    return replace(one, said=tuple(replace(said, person=0) for said in ordered))
+    ordered = sorted(comparison.said, key=lambda response: canonical([response.data, response.words]))
+    return replace(comparison, said=tuple(replace(response, person=0) for response in ordered))
 
 
 def _letters(batch: Batch, compared: Sequence[Compared]) -> dict[int, list[str]]:
     """By item (key), the letters of what people said: of everybody the same on the whole page, where people are known."""
     ids = sorted(batch.tallies.values_list("person_id", flat=True))
-    known = dict(zip(ids, adjudication.letters(len(ids)), strict=True))
-    found = {}
-    for one in compared:
-        in_order = adjudication.letters(len(one.said))
-        found[one.item.pk] = [
-            known.get(said.person, "?") if said.person else letter
-            for letter, said in zip(in_order, one.said, strict=True)
+    letter_by_person = dict(zip(ids, adjudication.letters(len(ids)), strict=True))
+    letters_by_item = {}
+    for comparison in compared:
+        in_order = adjudication.letters(len(comparison.said))
+        letters_by_item[comparison.item.pk] = [
+            letter_by_person.get(response.person, "?") if response.person else letter
+            for letter, response in zip(in_order, comparison.said, strict=True)
         ]
-    return found
+    return letters_by_item
 
 
 def _names(batch: Batch) -> dict[int, str]:

@@ -81,18 +81,22 @@ def _shown(
     request: PageRequest, project: Project, may: frozenset[Permission], form: ConsentForm
 ) -> HttpResponse:
     newest = quality_consent.current(project)
-    wanted = version_number(request.GET.get("version"))
-    shown = ConsentText.objects.filter(project=project, number=wanted).first() if wanted else newest
-    if wanted and shown is None:
+    requested_number = version_number(request.GET.get("version"))
+    consent_text = (
+        ConsentText.objects.filter(project=project, number=requested_number).first()
+        if requested_number
+        else newest
+    )
+    if requested_number and consent_text is None:
         raise Http404(authorization.NOT_HERE)
     manages = Permission.SET_UP in may
     context: dict[str, Any] = {
         **(_figures(request, project) if manages else {"versions": []}),
         "project": project,
         "newest": newest,
-        "shown": shown,
+        "shown": consent_text,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(guidelines.as_html(shown.text, top=2)) if shown else "",  # nosec
+        "text": mark_safe(guidelines.as_html(consent_text.text, top=2)) if consent_text else "",  # nosec
         "annotates": Permission.ANNOTATE in may,
         "mine": quality_consent.of(project, request.user) if newest else None,
         "manages": manages,

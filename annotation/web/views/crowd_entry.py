@@ -56,10 +56,10 @@ def enter(request: HttpRequest, public_id: str) -> HttpResponseBase:
         if request.method == "POST":
             if not _inside(person, link) and (address := rate_limits.address_of(request)):
                 rate_limits.take(rate_limits.CROWD_ENTRY, link.public_id, address, now=timezone.now())
-            found = crowd_entry.enter(link=link, ids=ids, person=person, now=timezone.now())
+            entrant = crowd_entry.enter(link=link, ids=ids, person=person, now=timezone.now())
             if person is None:
-                projects.take_time_zone(person=found, time_zone=request.POST.get("time_zone", ""))
-                login(request, found)
+                projects.take_time_zone(person=entrant, time_zone=request.POST.get("time_zone", ""))
+                login(request, entrant)
             return _quiet(redirect("project", link.project.slug))
         if not _inside(person, link):
             crowd_entry.require_open(link, now=timezone.now())
@@ -143,9 +143,9 @@ def links(request: PageRequest, slug: str) -> HttpResponseBase:
             link = crowd_entry.make_link(project=project, by=request.user, now=timezone.now(), **form.link())
             messages.success(request, gettext("The link {name} is open.").format(name=link.name))
             return redirect("crowd_link", project.slug, link.public_id)
-    shown = cut(request, _links(project))
-    context = {"project": project, "links": shown, "form": form, "now": timezone.now()}
-    return render(request, "crowd/links.html", context | _figures(request, project, shown))
+    page_of_links = cut(request, _links(project))
+    context = {"project": project, "links": page_of_links, "form": form, "now": timezone.now()}
+    return render(request, "crowd/links.html", context | _figures(request, project, page_of_links))
 
 
 def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
@@ -173,33 +173,35 @@ def link(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
 @page("POST")
 def close(request: PageRequest, slug: str, public_id: str) -> HttpResponse:
     """Close the link: nobody new comes in."""
-    found = _link(request, slug, public_id)
+    crowd_link = _link(request, slug, public_id)
     if ask := unconfirmed(request, "close_link", reverse("crowd_link", args=[slug, public_id])):
         return ask
-    crowd_entry.close_link(link=found, by=request.user, now=timezone.now())
+    crowd_entry.close_link(link=crowd_link, by=request.user, now=timezone.now())
     text = gettext("The link {name} is closed. People who already joined can finish.")
-    messages.success(request, text.format(name=found.name))
+    messages.success(request, text.format(name=crowd_link.name))
     return redirect("crowd_link", slug, public_id)
 
 
 @page("POST")
 def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
     """Let only signed or listed ids enter. A new key is shown once; a key or list is not ended without asking."""
-    found, by, now = _link(request, slug, public_id), request.user, timezone.now()
+    crowd_link, by, now = _link(request, slug, public_id), request.user, timezone.now()
     listing, signed = "participants" in request.POST, request.POST.get("signed", "")
     back = reverse("crowd_link", args=[slug, public_id])
-    ends = found.is_limited if listing else signed and found.is_signed
+    ends = crowd_link.is_limited if listing else signed and crowd_link.is_signed
     if ends and (ask := unconfirmed(request, "replace_list" if listing else "end_key", back, signed)):
         return keep_to_yourself(ask)
     with refusals_to(request):
         if listing:
             ids = str(request.POST["participants"]).split("\n")
-            number = crowd_entry.limit_to(link=found, participants=ids, by=by, now=now)
+            number = crowd_entry.limit_to(link=crowd_link, participants=ids, by=by, now=now)
             text = gettext("Participants who may enter: {number}").format(number=number)
             empty = gettext("The list of participants is empty: all may enter.")
             messages.success(request, text if number else empty)
         elif signed and (
-            key := crowd_entry.require_signatures(link=found, by=by, now=now, wanted=signed == "yes")
+            key := crowd_entry.require_signatures(
+                link=crowd_link, by=by, now=now, is_required=signed == "yes"
+            )
         ):
             return show_once(request, back, key=key)
     return redirect(back)
@@ -208,8 +210,8 @@ def admit(request: PageRequest, slug: str, public_id: str) -> HttpResponseBase:
 @page("POST")
 def let_back(request: PageRequest, slug: str, public_id: str, pk: int) -> HttpResponseBase:
     """A way back in for one of them. It is shown once."""
-    found, shown_at = _link(request, slug, public_id), reverse("crowd_link", args=[slug, public_id])
-    entry = CrowdEntry.objects.select_related("person", "link").filter(link=found, pk=pk).first()
+    crowd_link, shown_at = _link(request, slug, public_id), reverse("crowd_link", args=[slug, public_id])
+    entry = CrowdEntry.objects.select_related("person", "link").filter(link=crowd_link, pk=pk).first()
     if entry is None:
         raise Http404(authorization.NOT_HERE)
     with refusals_to(request):
@@ -223,36 +225,40 @@ def _link(request: PageRequest, slug: str, public_id: str) -> CrowdLink:
     project = authorization.project(authorization.actor(request), slug, Permission.INVITE)
     if "\0" in public_id:
         raise Http404(authorization.NOT_HERE)
-    found = _counted(CrowdLink.objects.filter(project=project, public_id=public_id)).first()
-    if found is None:
+    crowd_link = _counted(CrowdLink.objects.filter(project=project, public_id=public_id)).first()
+    if crowd_link is None:
         raise Http404(authorization.NOT_HERE)
-    return found
+    return crowd_link
 
 
-def _counted(found: Any) -> Any:
-    return found.select_related("project").annotate(
+def _counted(crowd_links: Any) -> Any:
+    return crowd_links.select_related("project").annotate(
         entered=Count("entries"),
         completed=Count("entries", filter=Q(entries__outcome=CrowdEntry.Outcome.COMPLETED)),
         screened=Count("entries", filter=Q(entries__outcome=CrowdEntry.Outcome.SCREENED_OUT)),
     )
 
 
-def _shown(request: PageRequest, found: Any, **more: Any) -> HttpResponse:
-    address = public_link(request, reverse("crowd_enter", args=[found.public_id]))
-    if "PROLIFIC_PID" in found.parameters.values():
+def _shown(request: PageRequest, crowd_link: Any, **more: Any) -> HttpResponse:
+    address = public_link(request, reverse("crowd_enter", args=[crowd_link.public_id]))
+    if "PROLIFIC_PID" in crowd_link.parameters.values():
         # Prolific fills these in where a study's address has them.
-        address += "?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in found.parameters.values() if name)
-    if found.is_signed:
+        address += "?" + "&".join(
+            f"{name}={{{{%{name}%}}}}" for name in crowd_link.parameters.values() if name
+        )
+    if crowd_link.is_signed:
         address += f"{'&' if '?' in address else '?'}{crowd_entry.SIGNATURE}=HMAC"
-    entries = CrowdEntry.objects.filter(link=found).select_related("person").order_by("-entered_at", "-pk")
+    entries = (
+        CrowdEntry.objects.filter(link=crowd_link).select_related("person").order_by("-entered_at", "-pk")
+    )
     context = {
-        "project": found.project,
-        "link": found,
+        "project": crowd_link.project,
+        "link": crowd_link,
         "address": address,
         "key": "",
         "way": "",
         "entries": cut(request, entries),
-        "listed": found.listed.count() if found.is_limited else 0,
-        "open": found.closed_at is None and timezone.now() < found.expires_at,
+        "listed": crowd_link.listed.count() if crowd_link.is_limited else 0,
+        "open": crowd_link.closed_at is None and timezone.now() < crowd_link.expires_at,
     }
     return render(request, "crowd/link.html", {**context, **more})

@@ -98,25 +98,27 @@ def names_of(project: Project, may: frozenset[Permission]) -> dict[str, str]:
 def _batches(who: Reader) -> tuple[list[Batch], list[Batch]]:
     """The project's batches of work, newest first, that were opened: those that the reader may look into, and the others."""
     project, hidden = who.project, who.hidden
-    found = agreement_report.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
+    counted = agreement_report.counted_batches(Batch.objects.filter(project=project, opened_at__isnull=False))
     batches = [
-        one
-        for one in found.select_related("definition").order_by("-opened_at", "-pk")
-        if one.installed_task() is not None
+        batch
+        for batch in counted.select_related("definition").order_by("-opened_at", "-pk")
+        if batch.installed_task() is not None
     ]
-    for one in batches:
-        one.project = project
-    return [one for one in batches if one.pk not in hidden], [one for one in batches if one.pk in hidden]
+    for batch in batches:
+        batch.project = project
+    return [batch for batch in batches if batch.pk not in hidden], [
+        batch for batch in batches if batch.pk in hidden
+    ]
 
 
 def _beside(project: Project, person: Person, public_id: str) -> Batch | None:
     """A batch that is no part of the study's agreement, such as a calibration round, where the address names it."""
-    found = Batch.objects.filter(project=project, opened_at__isnull=False)
-    one = found.filter(public_id=public_id).first() if "\0" not in public_id else None
-    if one is None or one.installed_task() is None or not visibility.may_see_agreement(person, one):
+    opened = Batch.objects.filter(project=project, opened_at__isnull=False)
+    batch = opened.filter(public_id=public_id).first() if "\0" not in public_id else None
+    if batch is None or batch.installed_task() is None or not visibility.may_see_agreement(person, batch):
         return None
-    one.project = project
-    return one if agreement_report.measures_of(one.task(), one.people_compared) else None
+    batch.project = project
+    return batch if agreement_report.measures_of(batch.task(), batch.people_compared) else None
 
 
 def _begun(batches: Sequence[Batch]) -> set[int]:
@@ -143,31 +145,31 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     may = authorization.may(actor, project)
     seen, hidden = _batches(reader_of(request, project))
     begun = _begun(seen)
-    measured = [one for one in seen if agreement_report.measures_of(one.task(), one.people_compared)]
-    waiting = [one for one in measured if one.pk not in begun]
-    measured = [one for one in measured if one.pk in begun]
+    measured = [batch for batch in seen if agreement_report.measures_of(batch.task(), batch.people_compared)]
+    waiting = [batch for batch in measured if batch.pk not in begun]
+    measured = [batch for batch in measured if batch.pk in begun]
     listed = cut(request, measured)
     form = WithinForm(request.GET if "within" in request.GET else None)
     within = form.cleaned_data["within"] if form.is_valid() else USUAL
-    wanted = request.GET.get("batch", "")
+    requested_id = request.GET.get("batch", "")
     on_page = list(listed)
-    chosen = next((one for one in measured if one.public_id == wanted), None)
-    if chosen is None and wanted:
-        chosen = _beside(project, actor.person, wanted)
+    chosen = next((batch for batch in measured if batch.public_id == requested_id), None)
+    if chosen is None and requested_id:
+        chosen = _beside(project, actor.person, requested_id)
     if chosen is not None and chosen not in on_page:
         on_page.append(chosen)
-    kept = snapshots.of(on_page, ("agreement",), now=timezone.now())
-    told = {one.pk: kept[one.pk, "agreement"] for one in on_page}
+    stored_snapshots = snapshots.of(on_page, ("agreement",), now=timezone.now())
+    snapshot_by_batch = {batch.pk: stored_snapshots[batch.pk, "agreement"] for batch in on_page}
     if chosen is None:
-        with_value = (one for one in listed if _has_value(told[one.pk]))
+        with_value = (batch for batch in listed if _has_value(snapshot_by_batch[batch.pk]))
         chosen = next(with_value, next(iter(listed), None))
     context: dict[str, Any] = {
         "project": project,
         "form": form if form.is_bound else WithinForm({"within": USUAL}),
         "within": within,
         "listed": listed,
-        "rows": [row for one in listed for row in _overview(one, told[one.pk], within)],
-        "hidden": [one.name for one in hidden],
+        "rows": [row for batch in listed for row in _overview(batch, snapshot_by_batch[batch.pk], within)],
+        "hidden": [batch.name for batch in hidden],
         "waiting": waiting,
         "others": len(seen) - len(measured) - len(waiting),
         "chosen": chosen,
@@ -176,7 +178,7 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     }
     if chosen is not None:
         names = names_of(project, may if named else frozenset())
-        context |= _apart(request, chosen, told[chosen.pk], names, within)
+        context |= _apart(request, chosen, snapshot_by_batch[chosen.pk], names, within)
     overview = _overview_figure(context.pop("rows"), within)
     figures = [*context.get("charts", ()), context.get("with_others"), context.get("statistics")]
     of_chosen = [] if chosen is None else about(of_batch(chosen, "agreement"), figures)
@@ -185,23 +187,23 @@ def agreement_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     )
 
 
-def _has_value(found: Shown) -> bool:
-    return any(one["value"] is not None for one in (found.data or {"figures": []})["figures"])
+def _has_value(snapshot: Shown) -> bool:
+    return any(figure["value"] is not None for figure in (snapshot.data or {"figures": []})["figures"])
 
 
-def _overview(batch: Batch, found: Shown, within: float) -> list[dict[str, Any]]:
+def _overview(batch: Batch, snapshot: Shown, within: float) -> list[dict[str, Any]]:
     """A line for each measure of the batch: its first statistic, and how many more items it takes."""
-    if found.data is None:
-        return [{"batch": batch, "shown": found}]
-    by_name = {(one["measure"], one["statistic"]): one for one in found.data["figures"]}
+    if snapshot.data is None:
+        return [{"batch": batch, "shown": snapshot}]
+    by_name = {(entry["measure"], entry["statistic"]): entry for entry in snapshot.data["figures"]}
     return [
         {
             "batch": batch,
-            "shown": found,
-            "figure": by_name[one["name"], one["statistic"]],
-            "needed": _needed(one["basis"], within),
+            "shown": snapshot,
+            "figure": by_name[entry["name"], entry["statistic"]],
+            "needed": _needed(entry["basis"], within),
         }
-        for one in found.data["measures"]
+        for entry in snapshot.data["measures"]
     ]
 
 
@@ -249,22 +251,22 @@ def _overview_line(row: Mapping[str, Any], within: float) -> tuple[Cell, ...]:
     )
 
 
-def _needed(found: Mapping[str, Any], within: float) -> str:
+def _needed(basis: Mapping[str, Any], within: float) -> str:
     """How many more items it takes; a dash where there is not enough data, which the note of the table says once."""
-    needed = Basis(**found).needed(within)
+    needed = Basis(**basis).needed(within)
     return NOTHING if needed.likely is None or needed.safe is None else needed.sentence
 
 
 def _apart(
-    request: PageRequest, batch: Batch, found: Shown, names: Mapping[str, str], within: float
+    request: PageRequest, batch: Batch, snapshot: Shown, names: Mapping[str, str], within: float
 ) -> dict[str, Any]:
-    if found.data is None:
-        return {"shown": found}
-    measures = found.data["measures"]
+    if snapshot.data is None:
+        return {"shown": snapshot}
+    measures = snapshot.data["measures"]
     who = reader_of(request, batch.project)
     nameless = batch.pk in who.sight.without_people
     named = request.GET.get("measure", "").replace(" ", "_")
-    measure = next((one for one in measures if one["name"] == named), measures[0])
+    measure = next((entry for entry in measures if entry["name"] == named), measures[0])
     statistic = display_text.statistic(measure["statistic"])
     charts = [
         study_figures.agreement_over_weeks(
@@ -280,18 +282,20 @@ def _apart(
         None
         if nameless
         else study_figures.pairs(measure, display_text.statistic(measure["pair_statistic"]), names),
-        study_figures.confusion(measure, lambda one, other: _items(who, batch, measure["name"], one, other)),
+        study_figures.confusion(
+            measure, lambda entry, other: _items(who, batch, measure["name"], entry, other)
+        ),
         paper_figures.label_agreement(measure),
     ]
     return {
-        "shown": found,
-        **figures_in_table(found.data["figures"]),
+        "shown": snapshot,
+        **figures_in_table(snapshot.data["figures"]),
         "measure": measure,
         "measured": display_text.measure(measure["name"]),
-        "measures": [(one["name"], display_text.measure(one["name"])) for one in measures],
+        "measures": [(entry["name"], display_text.measure(entry["name"])) for entry in measures],
         "statistic": statistic,
         "needed": Basis(**measure["basis"]).needed(within),
-        "charts": [one for one in charts if one is not None],
+        "charts": [entry for entry in charts if entry is not None],
         "with_others": None if nameless else _with_others(measure, statistic, names),
     }
 
@@ -312,16 +316,16 @@ def _labelled(
     return complete_url(who, batch=batch, label=f"{measure}{SEPARATOR}{label}", **without_gold)
 
 
-def _items(who: Reader, batch: Batch, measure: str, one: str, other: str) -> str:
+def _items(who: Reader, batch: Batch, measure: str, label: str, other_label: str) -> str:
     """The address of the items to which two people gave these labels; "" where a label cannot be written in one."""
-    if not (one and other) or BETWEEN in one + other:
+    if not (label and other_label) or BETWEEN in label + other_label:
         return ""
-    return complete_url(who, batch=batch, pair=f"{measure}{SEPARATOR}{one}{BETWEEN}{other}")
+    return complete_url(who, batch=batch, pair=f"{measure}{SEPARATOR}{label}{BETWEEN}{other_label}")
 
 
 def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str, str]) -> Figure | None:
     """Each person's agreement with everybody else, the lowest first; None where nobody shares an item."""
-    people = sorted(measure["people"], key=lambda one: (one["value"] is None, one["value"] or 0.0))
+    people = sorted(measure["people"], key=lambda person: (person["value"] is None, person["value"] or 0.0))
     if not people:
         return None
     title = gettext("Agreement with others: {name}, {statistic}").format(
@@ -336,15 +340,15 @@ def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str,
     )
     rows = tuple(
         (
-            text(study_figures.called(names, one["person"])),
-            study_figures.estimate(one, measure["statistic"], one["items"]),
-            count(one["units"]),
-            count(one["raters"] - 1),
-            replace(study_figures.share(Proportion(**one["identical"])), n=None)
-            if one["identical"]
+            text(study_figures.called(names, person["person"])),
+            study_figures.estimate(person, measure["statistic"], person["items"]),
+            count(person["units"]),
+            count(person["raters"] - 1),
+            replace(study_figures.share(Proportion(**person["identical"])), n=None)
+            if person["identical"]
             else text(NOTHING),
         )
-        for one in people
+        for person in people
     )
     note = gettext(
         "A comparison pairs a response of this person with a response of another annotator to the same item. "
@@ -360,10 +364,10 @@ def _with_others(measure: Mapping[str, Any], statistic: str, names: Mapping[str,
 def dashboard(request: PageRequest, slug: str) -> HttpResponse:
     """Progress and forecast, hours and cost, agreement over time, skips, and what a benchmark should not have."""
     context = dashboard_of(request, slug)
-    left = context["left"]
+    readiness = context["left"]
     if request.htmx:  # the note that asks whether it is done
-        if left and left["working"]:
-            return render(request, "dashboards/_left.html", {"left": left})
+        if readiness and readiness["working"]:
+            return render(request, "dashboards/_left.html", {"left": readiness})
         return HttpResponse(headers={"HX-Refresh": "true"})
     return render(request, "dashboards/dashboard.html", context)
 
@@ -379,31 +383,31 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
     on_page = list(listed)
     begun = _begun(on_page)
     charted = [batch for batch in on_page if batch.pk in begun]
-    wanted = request.GET.get("batch", "")
-    chosen = next((batch for batch in charted if batch.public_id == wanted), next(iter(charted), None))
+    requested_id = request.GET.get("batch", "")
+    chosen = next((batch for batch in charted if batch.public_id == requested_id), next(iter(charted), None))
     figures = _figures(charted, chosen)
     work = {batch.pk: figures.get((batch.pk, "work"), Shown(None)) for batch in on_page}
-    left = _left([work[batch.pk] for batch in charted])
+    readiness = _left([work[batch.pk] for batch in charted])
     context: dict[str, Any] = {
         "project": project,
         "may": {permission.value for permission in may},
         "listed": listed,
         "hidden": [batch.name for batch in hidden],
-        "left": left,
+        "left": readiness,
         "behind": _oldest(work.values()),
         "weeks": study_figures.agreement_over_weeks(_over_time(charted, figures)),
         "more_measures": _has_more_measures(charted, figures),
-        "skips": None if left else _skips(who, charted, work),
+        "skips": None if readiness else _skips(who, charted, work),
         "reasons": work_tables.reasons(_reasons(who, charted, work)),
         "looked": charted,
         "chosen": chosen,
         **dict.fromkeys(("per_accepted", "attrition")),  # until all is worked out
-        **_pace_and_sums(who, on_page, work, complete=left is None, leads=Permission.SET_UP in may),
+        **_pace_and_sums(who, on_page, work, complete=readiness is None, leads=Permission.SET_UP in may),
     }
     context["addresses"] = _addresses(project, on_page, context, is_whole=not hidden)
     lines = context["lines"]
     context["batches"] = work_tables.batches(lines, costs=Permission.SET_UP in may) if lines else None
-    if left is None:
+    if readiness is None:
         context["per_accepted"] = paper_figures.per_accepted(lines, with_costs=Permission.SET_UP in may)
         imported, released, release = _imported_and_released(project)
         steps = _addresses_of_steps(
@@ -423,12 +427,12 @@ def dashboard_of(request: PageRequest, slug: str, *, named: bool = True) -> dict
             ),
         }
         of_chosen = about(of_batch(chosen, "dashboard"), [context["templates"], *context["monitors"]])
-    shown = [
+    project_figures = [
         context[name]
         for name in ("days", "batches", "per_accepted", "attrition", "weeks", "skips", "reasons")
         if name in context
     ]
-    return context | figure_gallery(request, "dashboard", slug, [*shown, *of_chosen])
+    return context | figure_gallery(request, "dashboard", slug, [*project_figures, *of_chosen])
 
 
 def _addresses(
@@ -630,39 +634,39 @@ def _progress(batches: Sequence[Batch]) -> dict[int, dict[str, int]]:
     rows = Item.objects.filter(batch__in=batches, is_gold=True).order_by().values_list("batch_id")
     golds = dict(rows.annotate(number=Count("pk")))
     return {
-        one.pk: {
-            "places": one.places_count,
-            "submitted": summed.get(one.pk, 0),
-            "items": one.items_count - golds.get(one.pk, 0),
+        batch.pk: {
+            "places": batch.places_count,
+            "submitted": summed.get(batch.pk, 0),
+            "items": batch.items_count - golds.get(batch.pk, 0),
         }
-        for one in batches
+        for batch in batches
     }
 
 
-def _days(found: Shown) -> list[list[Any]]:
-    return found.data["days"] if found.data is not None else []
+def _days(snapshot: Shown) -> list[list[Any]]:
+    return snapshot.data["days"] if snapshot.data is not None else []
 
 
-def _here(found: Shown) -> list[list[Any]]:
+def _here(snapshot: Shown) -> list[list[Any]]:
     """The days of work in this place: labels made elsewhere come in all at once, and are no pace."""
-    elsewhere = set(found.data["elsewhere"]) if found.data is not None else set()
-    return [day for day in _days(found) if day[1] not in elsewhere]
+    elsewhere = set(snapshot.data["elsewhere"]) if snapshot.data is not None else set()
+    return [day for day in _days(snapshot) if day[1] not in elsewhere]
 
 
 def _line(
-    who: Reader, batch: Batch, progress: Mapping[str, int], found: Shown, *, leads: bool
+    who: Reader, batch: Batch, progress: Mapping[str, int], snapshot: Shown, *, leads: bool
 ) -> dict[str, Any]:
     """The figures of a batch; leads: the reader may know which items are gold."""
     filters: dict[str, dict[str, Any]] = {"submitted": {"answered": "yes"}}
     filters |= {name: {"state": name} for name in ("accepted", "excluded")}
     filters |= SLOTS if leads or progress["items"] == batch.items_count else {}
-    owed = found.data["owed"] if found.data is not None else {}
+    owed = snapshot.data["owed"] if snapshot.data is not None else {}
     if not owed and (pay := batch.pay or batch.project.pay):
         owed = {pay["currency"]: "0.00"}  # there is a rate, and nobody has earned anything yet
-    spent = dashboards.spent(batch.name, _days(found), owed)
-    accepted, excluded = found.data["decided"] if found.data is not None else (0, 0)
+    spent = dashboards.spent(batch.name, _days(snapshot), owed)
+    accepted, excluded = snapshot.data["decided"] if snapshot.data is not None else (0, 0)
     # Nothing to work out is nothing that is missing: a batch that nobody has begun.
-    is_known = found.data is not None or not found.behind
+    is_known = snapshot.data is not None or not snapshot.behind
     figures = {
         "accepted": accepted,
         "excluded": excluded,
@@ -670,8 +674,8 @@ def _line(
         "seconds": spent.each,
         "cost": spent.cost,
         "per_hundred": spent.per_hundred(accepted),
-        "answered": found.data["answered"] if found.data is not None else 0,
-        "per_accepted": found.data["per_accepted"] if found.data is not None else None,
+        "answered": snapshot.data["answered"] if snapshot.data is not None else 0,
+        "per_accepted": snapshot.data["per_accepted"] if snapshot.data is not None else None,
     }
     return {
         "name": batch.name,
@@ -690,14 +694,14 @@ def _line(
     }
 
 
-def _oldest(found: Any) -> Shown | None:
+def _oldest(work_snapshots: Any) -> Shown | None:
     """Of what is not up to date, what was worked out first; None where everything is."""
-    behind = [one for one in found if one.behind]
-    return min(behind, key=lambda one: (one.as_of is not None, one.as_of)) if behind else None
+    behind = [snapshot for snapshot in work_snapshots if snapshot.behind]
+    return min(behind, key=lambda snapshot: (snapshot.as_of is not None, snapshot.as_of)) if behind else None
 
 
 def _over_time(
-    batches: Sequence[Batch], told: Mapping[tuple[int, str], Shown]
+    batches: Sequence[Batch], figures: Mapping[tuple[int, str], Shown]
 ) -> list[tuple[str, str, list[dict[str, Any]]]]:
     return [
         (
@@ -710,7 +714,7 @@ def _over_time(
             measure["weeks"],
         )
         for batch in batches
-        if (batch.pk, "agreement") in told and (data := told[batch.pk, "agreement"].data) is not None
+        if (batch.pk, "agreement") in figures and (data := figures[batch.pk, "agreement"].data) is not None
         for measure in _drawn(batch, data["measures"])
     ]
 
@@ -718,10 +722,13 @@ def _over_time(
 def _drawn(batch: Batch, measures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Two of the measures of a batch for the chart over time: its first, and one that compares whole sets if it has one."""
     levels = {
-        one.name: one.level for one in agreement_report.measures_of(batch.task(), batch.people_compared)
+        measure.name: measure.level
+        for measure in agreement_report.measures_of(batch.task(), batch.people_compared)
     }
     others = measures[1:]
-    whole = [one for one in others if levels.get(one["name"]) in ("sets", "cells", "edits", "ranks")]
+    whole = [
+        measure for measure in others if levels.get(measure["name"]) in ("sets", "cells", "edits", "ranks")
+    ]
     return [*measures[:1], *(whole or others)[:1]]
 
 
@@ -729,31 +736,31 @@ def _reasons(
     who: Reader, batches: Sequence[Batch], work: Mapping[int, Shown]
 ) -> list[tuple[str, str, int, str]]:
     """(batch, reason, how often, address of the items), the commonest first."""
-    found = [
+    rows = [
         (
-            one.name,
+            batch.name,
             reason or gettext("no reason given"),
             times,
-            complete_url(who, batch=one, skipped=reason) if reason else "",
+            complete_url(who, batch=batch, skipped=reason) if reason else "",
         )
-        for one in batches
-        if (data := work[one.pk].data) is not None
+        for batch in batches
+        if (data := work[batch.pk].data) is not None
         for reason, times in data["skips"]["reasons"]
     ]
-    return sorted(found, key=lambda row: (-row[2], row))[:20]
+    return sorted(rows, key=lambda row: (-row[2], row))[:20]
 
 
-def _templates(found: Shown, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    if found.data is None:
+def _templates(snapshot: Shown, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    if snapshot.data is None:
         return []
     return [
         {
-            **one,
-            "name": study_figures.called(names, one["person"]),
-            "share": Proportion(**one["share"]),
-            "of_others": Proportion(**one["of_others"]),
+            **row,
+            "name": study_figures.called(names, row["person"]),
+            "share": Proportion(**row["share"]),
+            "of_others": Proportion(**row["of_others"]),
         }
-        for one in found.data["templates"]
+        for row in snapshot.data["templates"]
     ]
 
 
@@ -783,9 +790,16 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
     if sees and batch.pk in who.sight.without_people:
         context["why_not"] = visibility.why_no_names()
     elif sees:
-        found = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
-        told, kept = found[batch.pk, "agreement"], found[batch.pk, "quality"]
-        people = _people(kept.data, told.data, names_of(batch.project, may if named else frozenset()))
+        stored_snapshots = snapshots.of([batch], ("agreement", "quality", "learning"), now=timezone.now())
+        agreement_snapshot, quality_snapshot = (
+            stored_snapshots[batch.pk, "agreement"],
+            stored_snapshots[batch.pk, "quality"],
+        )
+        people = _people(
+            quality_snapshot.data,
+            agreement_snapshot.data,
+            names_of(batch.project, may if named else frozenset()),
+        )
         rows = Membership.objects.filter(project=batch.project)
         pseudonyms = dict(rows.values_list("person_id", "pseudonym"))
         # The page is ordered by name and files are by pseudonym: in both, a figure has the same number.
@@ -795,15 +809,23 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             row["anchor"] = f"#person-{number}"
             pseudonym = pseudonyms.get(int(row["key"]), "")
             _link_items(who, batch, pseudonym, row)
-            _link_labels(who, batch, pseudonym, row, kept.data["measure"] if kept.data is not None else "")
+            _link_labels(
+                who,
+                batch,
+                pseudonym,
+                row,
+                quality_snapshot.data["measure"] if quality_snapshot.data is not None else "",
+            )
             row["right"] = qualification.share_in_words(batch, row["gold"]) if row["gold"] else ""
             row["confusion"] = _confusion(numbers[row["key"]], row)
-        note = _note_of_quality(_first_statistic(told.data), any(row["accuracy"] is None for row in people))
+        note = _note_of_quality(
+            _first_statistic(agreement_snapshot.data), any(row["accuracy"] is None for row in people)
+        )
         table = work_tables.people(people, note)
         without_gold = _without_gold([batch], leads=Permission.SET_UP in may)
-        curve = found[batch.pk, "learning"].data
+        curve = stored_snapshots[batch.pk, "learning"].data
         curves = paper_figures.learning(curve) if curve is not None else []
-        measures = told.data["measures"] if told.data is not None else []
+        measures = agreement_snapshot.data["measures"] if agreement_snapshot.data is not None else []
         labels = (
             paper_figures.label_distribution(
                 measures[0],
@@ -815,7 +837,7 @@ def quality_of(request: PageRequest, public_id: str, *, named: bool = True) -> d
             else None
         )
         curves = [*([labels] if labels is not None else []), *curves]
-        context |= {"shown": kept, "people": people, "table": table, "charts": curves}
+        context |= {"shown": quality_snapshot, "people": people, "table": table, "charts": curves}
         context["lacking"] = lacking_habits(people)
         confusions = [row["confusion"] for row in people]
         context |= figure_gallery(request, "quality", public_id, [table, *curves, *confusions])
@@ -920,40 +942,44 @@ def lacking_habits(people: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     ]
 
 
-def _first_statistic(told: dict[str, Any] | None) -> str:
-    if told is None or not told["measures"]:
+def _first_statistic(agreement_data: dict[str, Any] | None) -> str:
+    if agreement_data is None or not agreement_data["measures"]:
         return ""
-    first = told["measures"][0]
+    first = agreement_data["measures"][0]
     return f"{display_text.measure(first['name'])}, {display_text.statistic(first['statistic'])}"
 
 
 def _people(
-    found: dict[str, Any] | None, told: dict[str, Any] | None, names: Mapping[str, str]
+    quality_data: dict[str, Any] | None, agreement_data: dict[str, Any] | None, names: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Everybody's figures for the table, by name; their reliability and agreement on the first measure."""
-    if found is None:
+    if quality_data is None:
         return []
     agreeing = {
-        one["person"]: one
-        for one in (told["measures"][0]["people"] if told is not None and told["measures"] else ())
+        entry["person"]: entry
+        for entry in (
+            agreement_data["measures"][0]["people"]
+            if agreement_data is not None and agreement_data["measures"]
+            else ()
+        )
     }
-    reliable = found["reliability"][0] if found["reliability"] else None
+    reliable = quality_data["reliability"][0] if quality_data["reliability"] else None
     rows = []
-    for key, one in found["people"].items():
+    for key, entry in quality_data["people"].items():
         with_others = agreeing.get(key)
         person = reliable["people"].get(key) if reliable is not None else None
-        habits = [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in one["habits"]]
+        habits = [{**habit, "name": gettext(HABITS[habit["kind"]])} for habit in entry["habits"]]
         rows.append(
             {
-                **one,
+                **entry,
                 "key": key,
                 "name": study_figures.called(names, key),
-                "hourly": 3600 * one["timed"] / one["seconds"] if one["seconds"] else None,
-                "gold": proportion(*one["gold"]) if one["gold"] else None,
+                "hourly": 3600 * entry["timed"] / entry["seconds"] if entry["seconds"] else None,
+                "gold": proportion(*entry["gold"]) if entry["gold"] else None,
                 "agreement": study_figures.estimate(
-                    with_others, told["measures"][0]["statistic"], with_others["items"]
+                    with_others, agreement_data["measures"][0]["statistic"], with_others["items"]
                 )
-                if with_others and told is not None
+                if with_others and agreement_data is not None
                 else None,
                 "labelled": person["labels"] if person else 0,
                 "habits": [habit for habit in habits if not _lacks_data(habit)],

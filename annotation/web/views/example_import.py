@@ -69,7 +69,7 @@ def _ready(project: Project) -> QuerySet[Source]:
     return Source.objects.ready().filter(project=project).order_by("-pk")
 
 
-def _figures(request: PageRequest, project: Project, found: Iterable[Source]) -> dict[str, Any]:
+def _figures(request: PageRequest, project: Project, project_sources: Iterable[Source]) -> dict[str, Any]:
     table = list_tables.sources(
         [
             {
@@ -79,7 +79,7 @@ def _figures(request: PageRequest, project: Project, found: Iterable[Source]) ->
                 "tables": source.tables_count,
                 "licence": source.licence,
             }
-            for source in found
+            for source in project_sources
         ]
     )
     return {"sources_table": table, **figure_gallery(request, "sources", project.slug, [table])}
@@ -140,10 +140,14 @@ def _sent_in_slices(request: PageRequest, project: Project) -> HttpResponse:
     return redirect(_preview_url(project, sent["questions"], sent.get("tables")))
 
 
-def _kept(request: PageRequest, project: Project, given: dict[str, Any]) -> tuple[Upload, Upload | None]:
+def _kept(
+    request: PageRequest, project: Project, cleaned_data: dict[str, Any]
+) -> tuple[Upload, Upload | None]:
     by, now = request.user, timezone.now()
-    questions = uploads.keep(project=project, file=given["questions"], by=by, now=now)
-    tables = given["tables"] and uploads.keep(project=project, file=given["tables"], by=by, now=now)
+    questions = uploads.keep(project=project, file=cleaned_data["questions"], by=by, now=now)
+    tables = cleaned_data["tables"] and uploads.keep(
+        project=project, file=cleaned_data["tables"], by=by, now=now
+    )
     return questions, tables or None
 
 
@@ -172,17 +176,17 @@ def import_preview(request: PageRequest, slug: str, public_id: str) -> HttpRespo
             return redirect("job", job.public_id)
         choice = _choice(sent)
         if sent.get("act") in ("import", "check"):
-            shown = job is not None and job.state == Job.State.DONE and job.ids["choice"] == choice
-            preview = file_preview.result(job) if job and shown else file_preview.choice_of(choice)
+            is_previewed = job is not None and job.state == Job.State.DONE and job.ids["choice"] == choice
+            preview = file_preview.result(job) if job and is_previewed else file_preview.choice_of(choice)
             form = ChoicesForm(sent, preview=preview)
             if form.is_valid():
-                choices = form.choices(preview.fields if shown else choice.get("named", {}))
+                choices = form.choices(preview.fields if is_previewed else choice.get("named", {}))
                 job = example_import.start_import(
                     project=project,
                     reader=form.cleaned_data["reader"],
                     choices=choices,
                     only_check=sent["act"] == "check",
-                    choice=None if shown else choice,
+                    choice=None if is_previewed else choice,
                     **files,
                 )
                 return redirect("job", job.public_id)
@@ -299,13 +303,13 @@ def figures_of_source(request: PageRequest, public_id: str) -> dict[str, Any]:
 def _figures_of_source(request: PageRequest, source: Source) -> dict[str, Any]:
     examples = Example.objects.filter(source=source).originals().order_by("position")
     fields = ("public_id", "external_id", "question", "answers", "more", "table_digest")
-    shown = cut(request, examples.only(*fields))
+    page_of_examples = cut(request, examples.only(*fields))
     is_asked = visibility.sight(authorization.actor(request), source.project).is_asked
-    for example in shown:
+    for example in page_of_examples:
         example.answer = "" if is_asked else in_words(example.gold)
-    table = record_tables.questions(list(shown), part_of_list(shown))
+    table = record_tables.questions(list(page_of_examples), part_of_list(page_of_examples))
     return {
-        "examples": shown,
+        "examples": page_of_examples,
         "questions_table": table,
         **figure_gallery(request, "source", source.public_id, [table]),
     }

@@ -57,10 +57,10 @@ def explorer_facets(request: PageRequest, slug: str = "", public_id: str = "") -
         chosen = parse(_params(request), ignore=(OPEN,))
         if batch is not None:
             chosen = chosen.of_batch(batch.public_id)
-        found = filters.facets(who, chosen, Names(actor, project), address_of(project, batch), batch=batch)
+        facets = filters.facets(who, chosen, Names(actor, project), address_of(project, batch), batch=batch)
     except BadSelection as bad:
         return HttpResponse(" ".join(bad.problems), status=400, content_type="text/plain")
-    return render(request, "explorer/_facets.html", {"facets": found})
+    return render(request, "explorer/_facets.html", {"facets": facets})
 
 
 @page("GET")
@@ -83,13 +83,13 @@ def explorer_export(request: PageRequest, slug: str) -> HttpResponse | FileRespo
     address = reverse("explorer", args=[project.slug])
     try:
         chosen = parse(_params(request), ignore=(OPEN, FORMAT))
-        found = export.records(who, chosen)
+        records = export.records(who, chosen)
         write, media_type = export.FORMATS[request.GET.get(FORMAT, "csv")]
     except (BadSelection, KeyError, Refused) as bad:
         why = [gettext("There is no such format.")] if isinstance(bad, KeyError) else _why(bad)
         context = {"project": project, "batch": None, "address": address, "chosen": Selection()}
         return render(request, "explorer/explorer.html", {**context, "problems": why}, status=400)
-    file = write(_read(request, found))
+    file = write(_read(request, records))
     file.seek(0)
     name = f"{project.slug}-items.{request.GET.get(FORMAT, 'csv')}"
     return FileResponse(file, as_attachment=True, filename=name, content_type=media_type)
@@ -99,9 +99,11 @@ def _why(bad: BadSelection | Refused) -> list[str]:
     return [bad.detail] if isinstance(bad, Refused) else list(bad.problems)
 
 
-def _read(request: PageRequest, found: Iterator[tuple[Row, list[export.Record]]]) -> Iterator[export.Record]:
+def _read(
+    request: PageRequest, rows_with_records: Iterator[tuple[Row, list[export.Record]]]
+) -> Iterator[export.Record]:
     """The records; that their responses were read is noted."""
-    for some in in_lists(found, export.PAGE):
+    for some in in_lists(rows_with_records, export.PAGE):
         _note_reading(request, [row for row, _ in some])
         for _, several in some:
             yield from several
@@ -132,27 +134,31 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
         chosen = parse(_params(request), ignore=(OPEN,))
         if batch is not None:
             chosen = chosen.of_batch(batch.public_id)
-        found = querysets.page(who, chosen, ROWS)
+        page_of_keys = querysets.page(who, chosen, ROWS)
         number = querysets.counted(querysets.matching(who, chosen))
     except BadSelection as bad:
         context |= {"problems": bad.problems, "chosen": Selection()}
         return render(request, "explorer/explorer.html", context, status=400)
     names = Names(actor, project)
-    shown = rows(who, found.keys)
-    _note_reading(request, shown)
+    listed_rows = rows(who, page_of_keys.keys)
+    _note_reading(request, listed_rows)
     written = chosen if batch is None else replace(chosen, batches=())
     opened = _opened(request, who)
     context |= {
         "chosen": chosen,
-        "lines": [_line(row, names, address, query(written)) for row in shown],
+        "lines": [_line(row, names, address, query(written)) for row in listed_rows],
         "number": number,
         "counted": filters.counted(who, chosen, number),
         "many": number > querysets.MOST_COUNTED,
         "most": querysets.MOST_COUNTED,
         "chips": filters.chips(who, written, names, address),
         "form": filters.form(who, written, names, batch),
-        "previous": _turn(address, written, before=shown[0]) if shown and found.has_previous else "",
-        "next": _turn(address, written, after=shown[-1]) if shown and found.has_next else "",
+        "previous": _turn(address, written, before=listed_rows[0])
+        if listed_rows and page_of_keys.has_previous
+        else "",
+        "next": _turn(address, written, after=listed_rows[-1])
+        if listed_rows and page_of_keys.has_next
+        else "",
         "detail": _detail(request, who, opened) if opened is not None else None,
         "views": _views(who, query(chosen.without("after", "before"))),
         "view_query": query(chosen.without("after", "before")),
@@ -176,13 +182,13 @@ def _shown(request: PageRequest, project: Project, batch: Batch | None) -> HttpR
     return render(request, "explorer/explorer.html", context)
 
 
-def _views(who: Reader, shown: str) -> dict[str, Any]:
+def _views(who: Reader, current_query: str) -> dict[str, Any]:
     """The saved views, and those of them that the reader may delete. `current`: the one whose selection is shown."""
     address = reverse("explorer", args=[who.project.slug])
     views = list(saved_views.listed(who))
     deletable = set(saved_views.deletable(who).values_list("pk", flat=True)) if views else set()
     return {
-        "listed": [(view, with_query(address, view.query), view.query == shown) for view in views],
+        "listed": [(view, with_query(address, view.query), view.query == current_query) for view in views],
         "deletable": [view for view in views if view.pk in deletable],
         "longest": saved_views.LONGEST_NAME,
     }
@@ -190,31 +196,37 @@ def _views(who: Reader, shown: str) -> dict[str, Any]:
 
 def _params(request: PageRequest) -> dict[str, list[str]]:
     """The query parameters, without those that a form leaves empty."""
-    return {name: kept for name, values in request.GET.lists() if (kept := [one for one in values if one])}
+    return {
+        name: filled
+        for name, values in request.GET.lists()
+        if (filled := [value for value in values if value])
+    }
 
 
 def _keys(who: Reader, chosen: Selection) -> list[int]:
-    return [key for key, one in who.batches.items() if not chosen.batches or one.public_id in chosen.batches]
+    return [
+        key for key, batch in who.batches.items() if not chosen.batches or batch.public_id in chosen.batches
+    ]
 
 
-def _note_reading(request: PageRequest, shown: Sequence[Row]) -> None:
+def _note_reading(request: PageRequest, listed_rows: Sequence[Row]) -> None:
     """Whoever read responses to an item here never gets it as an annotator."""
-    if read := items_read(shown):
+    if read := items_read(listed_rows):
         adjudication.note_reading(read, by=request.user, now=timezone.now())
 
 
 def _turn(address: str, chosen: Selection, *, after: Row | None = None, before: Row | None = None) -> str:
     """The address of the page behind a row, or before it."""
-    place: dict[str, Any] = {
+    cursor: dict[str, Any] = {
         "after": after.item.public_id if after is not None else "",
         "before": before.item.public_id if before is not None else "",
     }
-    return with_query(address, query(replace(chosen, **place)))
+    return with_query(address, query(replace(chosen, **cursor)))
 
 
 def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
     """A row with what is drawn of it: the changed cells, and the responses under names."""
-    submitted = [one for one in row.responses if one.state == "submitted"]
+    submitted = [response for response in row.responses if response.state == "submitted"]
     return {
         "row": row,
         "item": row.item,
@@ -222,10 +234,13 @@ def _line(row: Row, names: Names, address: str, chosen: str) -> dict[str, Any]:
         "state": STATES.get(row.state, ""),
         "address": with_query(address, chosen, **{OPEN: row.item.public_id}),
         "thumbnail": _thumbnail(row),
-        "responses": [(one.letter or names(one.person), one) for one in row.responses[:SMALL_RESPONSES]],
+        "responses": [
+            (response.letter or names(response.person), response)
+            for response in row.responses[:SMALL_RESPONSES]
+        ],
         "more": max(len(row.responses) - SMALL_RESPONSES, 0),
-        "seconds": sum(one.seconds for one in submitted),
-        "at": max((one.at for one in row.responses if one.at), default=None),
+        "seconds": sum(response.seconds for response in submitted),
+        "at": max((response.at for response in row.responses if response.at), default=None),
     }
 
 
@@ -237,7 +252,10 @@ def _thumbnail(row: Row) -> dict[str, Any] | None:
     try:
         return thumbnail(
             row.plain.example.table,
-            [said(letter, task, one.data) for letter, one in zip(letters, row.responses, strict=True)],
+            [
+                said(letter, task, response.data)
+                for letter, response in zip(letters, row.responses, strict=True)
+            ],
         )
     except OperationError:  # of a response from elsewhere
         return None
@@ -277,14 +295,14 @@ def _detail(request: PageRequest, who: Reader, item: Item) -> dict[str, Any]:
         "state": STATES.get(row.state, ""),
         **contrast,
         "said": [
-            (letter, hidden if one.letter else names(one.person), one)
-            for letter, hidden, one in zip(letters, hidden_names, row.responses, strict=True)
+            (letter, hidden if entry.letter else names(entry.person), entry)
+            for letter, hidden, entry in zip(letters, hidden_names, row.responses, strict=True)
         ],
         "decision": decision,
         "by": names(decision.made_by_id) if decision is not None else "",
         "gold": _words(row, gold.expected) if gold is not None else [],
         "outcomes": [
-            line for one in decision.outcomes.order_by("number") for line in _words(row, one.response)
+            line for entry in decision.outcomes.order_by("number") for line in _words(row, entry.response)
         ]
         if decision is not None
         else [],
@@ -304,7 +322,7 @@ def _contrast(row: Row, letters: Sequence[str]) -> dict[str, Any]:
     if row.task is None or row.plain is None or "table" not in row.task.shows:
         return {"contrast": None, "comparison": None}
     task, table, pointed = row.task, row.plain.example.table, pointed_at(row.task, row.plain)
-    did = [said(letter, task, one.data) for letter, one in zip(letters, row.responses, strict=True)]
+    did = [said(letter, task, response.data) for letter, response in zip(letters, row.responses, strict=True)]
     try:
         contrast = contrasted(table, did, pointed=pointed, whole=12)
     except OperationError:

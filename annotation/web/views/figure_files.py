@@ -77,8 +77,8 @@ def figure_file(request: PageRequest, of: str, key: str, name: str, format: str)
     if of not in PAGES:
         raise Http404(authorization.NOT_HERE)
     with translation.override(settings.LANGUAGE_CODE):  # a file is in no reader's language
-        shown = PAGES[of](request, key).get("figure_gallery")
-        figure = shown.by_name.get(name) if shown is not None else None
+        gallery = PAGES[of](request, key).get("figure_gallery")
+        figure = gallery.by_name.get(name) if gallery is not None else None
         if figure is None or format not in figure.formats:
             raise Http404(authorization.NOT_HERE)
         subject = _with_query(figure.subject or subject_of(of, key), request.GET.urlencode())

@@ -150,14 +150,17 @@ def form(who: Reader, chosen: Selection, names: Names, batch: Batch | None) -> d
 def chips(who: Reader, chosen: Selection, names: Names, address: str) -> list[Chip]:
     """Every filter that is set, in words, with the address without it."""
     params = params_of(chosen.without("after", "before"))
-    found = []
+    all_chips = []
     for name, values in params.items():
         for value in values if name != "sort" else ():
-            left = {**params, name: [one for one in values if one != value]}
-            without = query(parse({key: some for key, some in left.items() if some}))
+            remaining_params = {
+                **params,
+                name: [other_value for other_value in values if other_value != value],
+            }
+            without = query(parse({key: some for key, some in remaining_params.items() if some}))
             label, in_words = describe(who, names, name, value)
-            found.append(Chip(label, in_words, with_query(address, without)))
-    return found
+            all_chips.append(Chip(label, in_words, with_query(address, without)))
+    return all_chips
 
 
 def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str]:
@@ -167,13 +170,13 @@ def describe(who: Reader, names: Names, name: str, value: str) -> tuple[str, str
     if name == "label":
         return _title(who, measure), display_text.shown(_label(who, measure, rest))
     if name == "pair":
-        labels = [display_text.shown(_label(who, measure, one)) for one in rest.split(BETWEEN)]
+        labels = [display_text.shown(_label(who, measure, entry)) for entry in rest.split(BETWEEN)]
         return f"{label} ({display_text.measure(_measure(who, measure))})", " / ".join(labels)
     batches = who.batches.values()
     in_words = {
-        "batch": lambda: next((one.name for one in batches if one.public_id == value), value),
+        "batch": lambda: next((entry.name for entry in batches if entry.public_id == value), value),
         "type": lambda: next(
-            (display_text.shown(kind_title(one)) for one in batches if one.task_type == value), value
+            (display_text.shown(kind_title(entry)) for entry in batches if entry.task_type == value), value
         ),
         "source": lambda: dict(_sources(who)).get(value, value),
         "state": lambda: gettext(STATES[value]),
@@ -199,7 +202,7 @@ def facets(
     """The facets of a selection for explorer/_facets.html: each value in words, with its number and address."""
     written = chosen.without("after", "before", *(["batches"] if batch is not None else []))
     params = params_of(written)
-    found = []
+    rows = []
     for facet in facet_counts.facets(who, chosen):
         label = gettext(FILTERS[facet.name])
         values = []
@@ -216,8 +219,8 @@ def facets(
                 }
             )
         title = _title(who, facet.measure) if facet.measure else label
-        found.append({"label": title, "values": values, "more": facet.more})
-    return found
+        rows.append({"label": title, "values": values, "more": facet.more})
+    return rows
 
 
 def _title(who: Reader, measure: str) -> str:
@@ -239,7 +242,11 @@ def _label(who: Reader, measure: str, label: str) -> str:
 
 def _tasks(who: Reader, measure: str) -> list[TaskType]:
     """The task types with a measure of this name, the newest last."""
-    return [task for task in who.tasks if task and any(one.name == measure for one in task.measures)]
+    return [
+        task
+        for task in who.tasks
+        if task and any(task_measure.name == measure for task_measure in task.measures)
+    ]
 
 
 def _action(who: Reader, public_id: str) -> str:
@@ -303,5 +310,5 @@ def _assignments(name: str, n: int) -> str:
 
 
 def _sources(who: Reader) -> list[tuple[str, str]]:
-    found = Source.objects.ready().filter(project=who.project).order_by("name")
-    return list(found.values_list("public_id", "name"))
+    sources = Source.objects.ready().filter(project=who.project).order_by("name")
+    return list(sources.values_list("public_id", "name"))

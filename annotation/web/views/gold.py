@@ -158,17 +158,17 @@ def _listed(request: PageRequest, batch: Batch) -> Any:
         )
         .order_by("item__position")
     )
-    found, task = cut(request, rows), batch.task()
-    for row in found:
+    page_of_gold, task = cut(request, rows), batch.task()
+    for row in page_of_gold:
         row.item.batch = batch
         row.words = task.describe(stored(task, row.expected), row.item.plain())
-    return found
+    return page_of_gold
 
 
 def _accuracy(batch: Batch, quality: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """How people did on gold, by name: `gold.accuracy` as the snapshot of the batch's quality has it."""
     judged = {
-        int(key): one["gold"] for key, one in (quality or {"people": {}})["people"].items() if one["gold"]
+        int(key): row["gold"] for key, row in (quality or {"people": {}})["people"].items() if row["gold"]
     }
     names = Person.objects.filter(pk__in=judged).order_by("name").values_list("pk", "name")
     shares = {person: proportion(*counts) for person, counts in judged.items()}
@@ -198,23 +198,23 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
     except Refused as refused:
         messages.error(request, refused.detail)
         return redirect("gold", batch.public_id)
-    name, asked = request.GET.get("example", ""), _asked(request)
+    name, search = request.GET.get("example", ""), _asked(request)
     if not name:
-        first = None if {"choose", "q", "page"} & request.GET.keys() else _fitting(batch, asked)
+        first = None if {"choose", "q", "page"} & request.GET.keys() else _fitting(batch, search)
         if first is not None:
-            return redirect(_address(batch, first, asked))
-        return render(request, "first_day/gold_choose.html", _choosing(request, batch, asked))
+            return redirect(_address(batch, first, search))
+        return render(request, "first_day/gold_choose.html", _choosing(request, batch, search))
     usable = Example.objects.usable().select_related("stored_table")
     example = usable.filter(public_id=name, source__project=batch.project).first()
     if example is None:
         raise Http404(authorization.NOT_HERE)
     task = batch.task()
-    known = Gold.objects.filter(item__batch=batch, item__example=example).first()
-    form = WhyForm(request.POST or None, initial={"why": known.why} if known else None)
-    data: dict[str, Any] = dict(known.expected["data"]) if known else {}
+    existing_gold = Gold.objects.filter(item__batch=batch, item__example=example).first()
+    form = WhyForm(request.POST or None, initial={"why": existing_gold.why} if existing_gold else None)
+    data: dict[str, Any] = dict(existing_gold.expected["data"]) if existing_gold else {}
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data["response"]
-        data = _said(given) if given else task.form_data(request.POST, {})
+        response_text = form.cleaned_data["response"]
+        data = _said(response_text) if response_text else task.form_data(request.POST, {})
         with refusals_on(form):
             gold.mark(
                 batch=batch,
@@ -224,10 +224,10 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
                 by=request.user,
                 now=timezone.now(),
             )
-            return _after_saving(request, batch, example, asked, is_new=known is None)
+            return _after_saving(request, batch, example, search, is_new=existing_gold is None)
     with refusals_to(request):
         plain = gold.preview(batch=batch, example=example)
-        following = _fitting(batch, asked, after=example) if known is None else None
+        following = _fitting(batch, search, after=example) if existing_gold is None else None
         context = workbench(batch, plain, name=f"gold-{example.public_id}", data=data) | {
             "batch_page": batch,
             "project": batch.project,
@@ -236,7 +236,7 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
             "lacking": gold.lacking(batch),
             "judge": "",
             "number": Gold.objects.filter(item__batch=batch).count(),
-            "following": _address(batch, following, asked) if following is not None else "",
+            "following": _address(batch, following, search) if following is not None else "",
             "plain": request.GET.get("plain") == "1",
             "plain_address": f"?example={example.public_id}&plain=1",
         }
@@ -245,19 +245,19 @@ def gold_new(request: PageRequest, public_id: str) -> HttpResponse:
 
 
 def _after_saving(
-    request: PageRequest, batch: Batch, example: Example, asked: str, *, is_new: bool
+    request: PageRequest, batch: Batch, example: Example, search: str, *, is_new: bool
 ) -> HttpResponse:
     """On to the next example; back to the gold answers after a change, and where no example is left."""
-    following = _fitting(batch, asked, after=example) if is_new else None
+    following = _fitting(batch, search, after=example) if is_new else None
     if following is None:
         messages.success(request, gettext("Gold answer saved."))
         return redirect("gold", batch.public_id)
     messages.success(request, gettext("Gold answer saved. Next example:"))
-    return redirect(_address(batch, following, asked))
+    return redirect(_address(batch, following, search))
 
 
-def _address(batch: Batch, example: Example, asked: str) -> str:
-    query = {"example": example.public_id, **({"within": asked} if asked else {})}
+def _address(batch: Batch, example: Example, search: str) -> str:
+    query = {"example": example.public_id, **({"within": search} if search else {})}
     return f"{reverse('gold_new', args=[batch.public_id])}?{urlencode(query)}"
 
 
@@ -267,7 +267,7 @@ def _asked(request: PageRequest) -> str:
     return text.strip().replace("\0", "")[:200]
 
 
-def _candidates(batch: Batch, asked: str) -> QuerySet[Example]:
+def _candidates(batch: Batch, search: str) -> QuerySet[Example]:
     """The examples that have no gold answer in the batch and can get one, in their order."""
     if batch.purpose == Batch.Purpose.WORK:
         # Not "exclude(pk__in=...)": of a large batch PostgreSQL would look for each example in the whole list.
@@ -276,22 +276,22 @@ def _candidates(batch: Batch, asked: str) -> QuerySet[Example]:
     else:
         without = Item.objects.filter(batch=batch, gold__isnull=True).values("example")
         rows = Example.objects.usable().filter(pk__in=without)
-    if asked:
-        rows = rows.filter(Q(external_id=asked) | Q(question__icontains=asked))
+    if search:
+        rows = rows.filter(Q(external_id=search) | Q(question__icontains=search))
     return rows.order_by("source_id", "position", "pk")
 
 
-def _fitting(batch: Batch, asked: str, *, after: Example | None = None) -> Example | None:
+def _fitting(batch: Batch, search: str, *, after: Example | None = None) -> Example | None:
     """The first candidate that makes an item here, behind `after` and then from the start; None after a few that do not."""
-    rows = _candidates(batch, asked)
+    rows = _candidates(batch, search)
     behind = rows.none()
     if after is not None:
-        place = (after.source_id, after.position, after.pk)
+        position = (after.source_id, after.position, after.pk)
         rows = rows.exclude(pk=after.pk)
         behind = rows.filter(
-            Q(source_id__gt=place[0])
-            | Q(source_id=place[0], position__gt=place[1])
-            | Q(source_id=place[0], position=place[1], pk__gt=place[2])
+            Q(source_id__gt=position[0])
+            | Q(source_id=position[0], position__gt=position[1])
+            | Q(source_id=position[0], position=position[1], pk__gt=position[2])
         )
     for example in dict.fromkeys([*behind[:MOST_TRIED], *rows[:MOST_TRIED]]):
         try:
@@ -302,13 +302,13 @@ def _fitting(batch: Batch, asked: str, *, after: Example | None = None) -> Examp
     return None
 
 
-def _choosing(request: PageRequest, batch: Batch, asked: str) -> dict[str, Any]:
+def _choosing(request: PageRequest, batch: Batch, search: str) -> dict[str, Any]:
     return {
         "batch": batch,
         "project": batch.project,
         "task": batch.task(),
-        "asked": asked,
-        "examples": cut(request, _candidates(batch, asked).select_related("source")),
+        "asked": search,
+        "examples": cut(request, _candidates(batch, search).select_related("source")),
     }
 
 
@@ -319,10 +319,10 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
     batch = authorization.batch(actor, public_id, Permission.ANNOTATE)
     if not batch.gold_feedback:
         raise Http404(authorization.NOT_HERE)
-    task, told = batch.task(), gold.told(batch, request.user)
-    shown = cut(request, told)
+    task, answers = batch.task(), gold.told(batch, request.user)
+    page_of_answers = cut(request, answers)
     rows = []
-    for answer in shown:
+    for answer in page_of_answers:
         plain = answer.gold.item.plain()
         rows.append(
             {
@@ -337,7 +337,7 @@ def feedback(request: PageRequest, public_id: str) -> HttpResponse:
         "project": batch.project,
         "task": task,
         "rows": rows,
-        "page": shown,
+        "page": page_of_answers,
         "right": share.hits if share else 0,
         "judged": share.n if share else 0,
     }

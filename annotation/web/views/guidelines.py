@@ -82,16 +82,16 @@ def _act(
         pins = guideline_examples.pinned(project, task.key).filter(
             item__public_id=request.POST.get("item", "").replace("\0", "")
         )
-        for one in pins:
-            guideline_examples.unpin(item=one.item, by=request.user, now=now)
+        for pin in pins:
+            guideline_examples.unpin(item=pin.item, by=request.user, now=now)
             messages.success(request, gettext("Removed from the guideline examples."))
         return here
     if action == "must_read":
-        asked = request.POST.get("asked") == "1"
-        quality_guidelines.require_reading(project=project, asked=asked, by=request.user, now=now)
+        is_required = request.POST.get("asked") == "1"
+        quality_guidelines.require_reading(project=project, required=is_required, by=request.user, now=now)
         words = (
             gettext("Annotators must confirm the guidelines")
-            if asked
+            if is_required
             else gettext("Annotators need not confirm the guidelines")
         )
         messages.success(request, gettext("{words} of every task type in this project.").format(words=words))
@@ -118,19 +118,21 @@ def _shown(
     form: GuidelinesForm,
 ) -> HttpResponse:
     newest = _versions(project, task).first()
-    shown = (
+    version = (
         _versions(project, task).filter(number=version_number(request.GET.get("version"))).first() or newest
     )
     manages = Permission.SET_UP in may
     last = (
         quality_guidelines.last_read(project, task.key, request.user) if Permission.ANNOTATE in may else None
     )
-    asked = project.must_read and Permission.ANNOTATE in may and newest is not None
+    must_confirm = project.must_read and Permission.ANNOTATE in may and newest is not None
     against = _versions(project, task).filter(number=version_number(request.GET.get("against"))).first()
-    if against is None and asked and last is not None and shown == newest and last != newest:
+    if against is None and must_confirm and last is not None and version == newest and last != newest:
         against = last  # what is new to whoever is asked to read again
     changes = (
-        quality_guidelines.changes(against.text, shown.text) if against and shown and against != shown else []
+        quality_guidelines.changes(against.text, version.text)
+        if against and version and against != version
+        else []
     )
     versions = cut(request, quality_guidelines.versions(project, task.key))
     context: dict[str, Any] = {
@@ -139,16 +141,16 @@ def _shown(
         "project": project,
         "task": task,
         "practice": bool(practice.exercises(task, next(iter(task.variants), ""))),
-        "shown": shown,
+        "shown": version,
         "newest": newest,
         # Markdown with HTML switched off: what comes out was escaped by the renderer.
-        "text": mark_safe(quality_guidelines.told_as_html(shown, task, top=2)),  # nosec
+        "text": mark_safe(quality_guidelines.told_as_html(version, task, top=2)),  # nosec
         "form": form,
         "may_edit": manages,
         "editing": manages and (form.is_bound or "edit" in request.GET),
         "effect": quality_guidelines.effect(project, task.key) if manages else None,
         "frozen": newest is not None and quality_guidelines.is_frozen(newest),
-        "to_confirm": asked and shown == newest and last != newest,
+        "to_confirm": must_confirm and version == newest and last != newest,
         "last": last,
         "pinned": guideline_examples.pinned(project, task.key) if manages else [],
         "against": against,
@@ -186,5 +188,5 @@ def _figures(request: PageRequest, project: Project, task: TaskType, versions: P
 
 
 def _versions(project: Project, task: TaskType) -> Any:
-    found = Guidelines.objects.filter(project=project, task_type=task.key)
-    return found.select_related("made_by").order_by("-number")
+    versions = Guidelines.objects.filter(project=project, task_type=task.key)
+    return versions.select_related("made_by").order_by("-number")

@@ -123,10 +123,10 @@ def menu(actor: authorization.Actor, project: Project) -> list[tuple[str, str]]:
         return []
     leads = Permission.SET_UP in authorization.may(actor, project)
     kinds = [kind for kind, action in ACTIONS.items() if leads or not action.is_managing]
-    found = [(kind, gettext(ItemAction.Kind(kind).label)) for kind in kinds]
+    actions = [(kind, gettext(ItemAction.Kind(kind).label)) for kind in kinds]
     if leads:
-        found.append((BATCH, gettext("Add to a new batch")))
-    return found
+        actions.append((BATCH, gettext("Add to a new batch")))
+    return actions
 
 
 # -- underneath -------------------------------------------------------------------------------------
@@ -134,10 +134,10 @@ def menu(actor: authorization.Actor, project: Project) -> list[tuple[str, str]]:
 
 def _batch(who: Reader, public_id: str) -> Batch | None:
     """The batch on whose page the items were selected."""
-    found = next((one for one in who.batches.values() if one.public_id == public_id), None)
-    if public_id and found is None:
+    batch = next((candidate for candidate in who.batches.values() if candidate.public_id == public_id), None)
+    if public_id and batch is None:
         raise Http404(authorization.NOT_HERE)
-    return found
+    return batch
 
 
 def address_of(project: Project, batch: Batch | None) -> str:
@@ -158,7 +158,7 @@ def _keys(request: PageRequest, who: Reader, chosen: Selection, batch: Batch | N
         raise Refused(
             "invalid_request", gettext("Select at most {most} items.").format(most=f"{MOST_ITEMS:,}")
         )
-    ids = [one for one in ids if "\0" not in one]
+    ids = [public_id for public_id in ids if "\0" not in public_id]
     listed = Item.objects.filter(batch__in=who.listed, public_id__in=ids)
     return list(listed.order_by("batch_id", "position").values_list("pk", flat=True))
 
@@ -217,13 +217,13 @@ def _questions(who: Reader, keys: Sequence[int]) -> list[tuple[str, str]]:
 def _groups(who: Reader, refused: Mapping[Refusal, Sequence[int]]) -> list[tuple[str, str]]:
     """Each reason in words, with the address of its items where they are few enough for one."""
     address = reverse("explorer", args=[who.project.slug])
-    found = []
+    groups = []
     for why, keys in sorted(refused.items()):
         listed = Item.objects.filter(pk__in=keys, batch__in=who.listed)
         ids = list(listed.values_list("public_id", flat=True)[: MOST_LINKED + 1])
         link = with_query(address, query(Selection(items=tuple(ids)))) if 0 < len(ids) <= MOST_LINKED else ""
-        found.append((refused_in_words(why, len(keys)), link))
-    return found
+        groups.append((refused_in_words(why, len(keys)), link))
+    return groups
 
 
 def _tell(request: PageRequest, kind: str, done: Done) -> None:
@@ -251,5 +251,5 @@ def _rest(done: Done) -> list[str]:
     """What was left as it is, in words."""
     if not done.refused:
         return []
-    why = "; ".join(refused_in_words(one, len(keys)) for one, keys in sorted(done.refused.items()))
+    why = "; ".join(refused_in_words(refusal, len(keys)) for refusal, keys in sorted(done.refused.items()))
     return [gettext("Not changed: {why}.").format(why=why)]

@@ -65,13 +65,15 @@ def log(request: PageRequest, slug: str) -> HttpResponse:
     actor = authorization.actor(request)
     project = authorization.project(actor, slug, Permission.SEE_PROGRESS)
     form = _log_form(request, project)
-    given = form.cleaned_data if form.is_valid() else {}
-    if given.get("item"):
-        found = Item.objects.filter(public_id=given["item"].strip(), batch__project=project).first()
-        if found is not None:
-            return redirect("item_story", found.public_id)
+    filters = form.cleaned_data if form.is_valid() else {}
+    if filters.get("item"):
+        requested_item = Item.objects.filter(
+            public_id=filters["item"].strip(), batch__project=project
+        ).first()
+        if requested_item is not None:
+            return redirect("item_story", requested_item.public_id)
         form.add_error("item", gettext("There is no item with this id in this project."))
-    context = {"project": project, "form": form, **_entries(request, project, given)}
+    context = {"project": project, "form": form, **_entries(request, project, filters)}
     context["undoable"] = item_actions.undoable(actor, project, now=timezone.now())
     return render(request, "stories/log.html", context)
 
@@ -92,7 +94,7 @@ def _filters(request: PageRequest) -> dict[str, str]:
 
 
 def _entries(
-    request: PageRequest, project: Project, given: Mapping[str, Any], *, in_file: bool = False
+    request: PageRequest, project: Project, filters: Mapping[str, Any], *, in_file: bool = False
 ) -> dict[str, Any]:
     """The entries that the filters select, the query of the older ones, and the entries as a figure."""
     actor = authorization.actor(request)
@@ -102,10 +104,10 @@ def _entries(
         actor,
         project,
         names,
-        thing=given.get("thing", ""),
-        who=given.get("who", ""),
-        since=_begin(given.get("since")),
-        until=_begin(given["until"] + timedelta(days=1)) if given.get("until") else None,
+        thing=filters.get("thing", ""),
+        who=filters.get("who", ""),
+        since=_begin(filters.get("since")),
+        until=_begin(filters["until"] + timedelta(days=1)) if filters.get("until") else None,
         before=int(before) if before.isascii() and before.isdigit() and len(before) < 18 else None,
     )
     more = note = ""
@@ -145,29 +147,29 @@ def _explained(request: PageRequest, sight: visibility.Sight, item: Item) -> dic
 def item(request: PageRequest, public_id: str) -> HttpResponse:
     """All that happened to one item."""
     actor = authorization.actor(request)
-    found = authorization.item(actor, public_id, Permission.SEE_PROGRESS)
-    sight = visibility.sight(actor, found.batch.project)
+    requested_item = authorization.item(actor, public_id, Permission.SEE_PROGRESS)
+    sight = visibility.sight(actor, requested_item.batch.project)
     try:
-        item_history.require_readable(sight, found)
+        item_history.require_readable(sight, requested_item)
     except Refused as refused:
         messages.error(request, refused.detail)
-        return redirect("batch", found.batch.public_id)
-    if found.batch.decides:
-        adjudication.note_reading([found], by=request.user, now=timezone.now())
-    names = item_history.Names(actor, found.batch.project).of_responses(sight, found)
-    story = item_history.of_item(found, names)
+        return redirect("batch", requested_item.batch.public_id)
+    if requested_item.batch.decides:
+        adjudication.note_reading([requested_item], by=request.user, now=timezone.now())
+    names = item_history.Names(actor, requested_item.batch.project).of_responses(sight, requested_item)
+    story = item_history.of_item(requested_item, names)
     table = record_tables.item_history(story.moments)
     context = {
-        "item": found,
-        "batch": found.batch,
-        "project": found.batch.project,
-        "kind": kind_title(found.batch),
+        "item": requested_item,
+        "batch": requested_item.batch,
+        "project": requested_item.batch.project,
+        "kind": kind_title(requested_item.batch),
         "story": story,
-        "question": found.example.question,
-        "gold": found.is_gold and sight.shows(Fact.GOLD, found),
+        "question": requested_item.example.question,
+        "gold": requested_item.is_gold and sight.shows(Fact.GOLD, requested_item),
         "by_name": names.by_name,
         **dict.fromkeys(("annotators", "asked_of", "explanation")),
-        **_explained(request, sight, found),
+        **_explained(request, sight, requested_item),
         "history_table": table,
         **figure_gallery(request, "item", public_id, [table]),
     }

@@ -135,10 +135,12 @@ def _members(request: PageRequest, project: Project, context: dict[str, Any]) ->
 
 
 def _invitations(request: PageRequest, project: Project) -> dict[str, Any]:
-    left = Membership.objects.filter(project=project, removed_at__isnull=False).select_related("person")
+    former_members = Membership.objects.filter(project=project, removed_at__isnull=False).select_related(
+        "person"
+    )
     return {
         "invitations": cut(request, _open_invitations(project), "invitations"),
-        "left": cut(request, left.order_by("-removed_at", "pk"), "left"),
+        "left": cut(request, former_members.order_by("-removed_at", "pk"), "left"),
     }
 
 
@@ -188,8 +190,8 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         with refusals_to(request):
             freed = projects.remove_member(membership=membership, by=request.user, now=timezone.now())
-            said = gettext("{name} is no longer in this project.").format(name=membership.person.name)
-            messages.success(request, _with_freed(said, freed))
+            message = gettext("{name} is no longer in this project.").format(name=membership.person.name)
+            messages.success(request, _with_freed(message, freed))
         return redirect("people", membership.project.slug)
     return render(
         request,
@@ -202,16 +204,16 @@ def remove_member(request: PageRequest, pk: int) -> HttpResponse:
     )
 
 
-def _with_freed(said: str, freed: int) -> str:
+def _with_freed(message: str, freed: int) -> str:
     """A message with how many items were kept for somebody, where there were any."""
     if not freed:
-        return said
+        return message
     more = ngettext(
         "{freed} reserved item is available again.",
         "{freed} reserved items are available again.",
         freed,
     )
-    return f"{said} {more.format(freed=freed)}"
+    return f"{message} {more.format(freed=freed)}"
 
 
 @page("GET", "POST")
@@ -224,8 +226,8 @@ def change_roles(request: PageRequest, pk: int) -> HttpResponse:
             freed = projects.change_roles(
                 membership=membership, roles=form.cleaned_data["roles"], by=request.user, now=timezone.now()
             )
-            said = gettext("The roles of {name} are changed.").format(name=membership.person.name)
-            messages.success(request, _with_freed(said, freed))
+            message = gettext("The roles of {name} are changed.").format(name=membership.person.name)
+            messages.success(request, _with_freed(message, freed))
             return redirect("people", membership.project.slug)
     context = {"membership": membership, "project": membership.project, "form": form}
     return render(request, "people/roles.html", context)

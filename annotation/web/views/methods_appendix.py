@@ -44,8 +44,10 @@ def project_methods(request: PageRequest, slug: str) -> HttpResponse:
     with translation.override(settings.LANGUAGE_CODE):  # the appendix is in no reader's language
         study = _study_now(project)
         gaps = methods_appendix.unrecorded(study)
-        shown = [one for one in methods_appendix.blocks(study) if not isinstance(one, Picture | Quotation)]
-        preview = mark_safe(guidelines.as_html(as_markdown(shown), top=2))  # nosec: HTML in texts is shown as text
+        blocks = [
+            block for block in methods_appendix.blocks(study) if not isinstance(block, Picture | Quotation)
+        ]
+        preview = mark_safe(guidelines.as_html(as_markdown(blocks), top=2))  # nosec: HTML in texts is shown as text
     addressed = [
         (gap.title, reverse(name, args=[slug]) if needed in may else "")
         for gap in gaps
@@ -107,10 +109,12 @@ def _sent(study: Study, name: str, format: str) -> HttpResponse:
 def _archive(study: Study, files: dict[str, str]) -> bytes:
     """Both texts, a LaTeX document around the appendix, and the pictures that they show."""
     out = io.BytesIO()
-    there = pictures()
-    used = {batch["type"] for batch in study.manifest.batches} & there.keys()
+    picture_files = pictures()
+    used = {batch["type"] for batch in study.manifest.batches} & picture_files.keys()
     contents = {name: text.encode() for name, text in {**files, "standalone.tex": standalone(NAME)}.items()}
-    contents |= {f"{methods_appendix.FOLDER}/{key}.jpg": there[key].read_bytes() for key in sorted(used)}
+    contents |= {
+        f"{methods_appendix.FOLDER}/{key}.jpg": picture_files[key].read_bytes() for key in sorted(used)
+    }
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for path, content in contents.items():
             packed.writestr(zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0)), content)

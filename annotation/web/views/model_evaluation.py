@@ -90,8 +90,8 @@ def robustness(request: PageRequest, public_id: str) -> HttpResponse:
     if not request.htmx:
         return redirect(evaluations_page)
     context = report_of(request, public_id)
-    shown = context.get("figure_gallery")
-    chart = shown.by_name.get("robustness") if shown is not None else None
+    gallery = context.get("figure_gallery")
+    chart = gallery.by_name.get("robustness") if gallery is not None else None
     more = {"chart": chart, "evaluations_page": evaluations_page}
     return render(request, "evaluating/_robustness.html", {**context, **more})
 
@@ -174,9 +174,9 @@ def _barred(request: PageRequest, release: Release) -> HttpResponse | None:
 def _chosen(request: PageRequest, release: Release) -> list[Job]:
     """The runs that the address names, in the order in which they were made; the newest where it names none."""
     done = runs.runs(release).filter(state=Job.State.DONE)
-    named = [one for one in request.GET.getlist("run") if "\0" not in one]
-    found = done.filter(public_id__in=named)[:MOST_MODELS] if named else done[:AT_FIRST]
-    return list(found)[::-1]
+    named = [public_id for public_id in request.GET.getlist("run") if "\0" not in public_id]
+    selected = done.filter(public_id__in=named)[:MOST_MODELS] if named else done[:AT_FIRST]
+    return list(selected)[::-1]
 
 
 def _downloads(release: Release, chosen: list[Job]) -> list[tuple[str, str]]:

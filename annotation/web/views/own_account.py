@@ -102,9 +102,9 @@ def _cannot_come_back(request: HttpRequest) -> bool:
     return person.is_authenticated and "confirmed" not in request.POST and projects.must_register(person)
 
 
-def _signed_out(request: HttpRequest, said: str) -> HttpResponse:
+def _signed_out(request: HttpRequest, message: str) -> HttpResponse:
     logout(request)
-    messages.success(request, said)
+    messages.success(request, message)
     return redirect("sign_in")
 
 
@@ -174,7 +174,7 @@ def revoke_token(request: PageRequest, public_id: str) -> HttpResponse:
     return redirect("account")
 
 
-def _account(request: PageRequest, **shown: Any) -> HttpResponse:
+def _account(request: PageRequest, **refused_forms: Any) -> HttpResponse:
     """The account page with the form that was just refused, if one was, and the others as they are."""
     person, now = request.user, timezone.now()
     projects = authorization.projects(authorization.actor(request))
@@ -188,7 +188,7 @@ def _account(request: PageRequest, **shown: Any) -> HttpResponse:
         "can_have_password": person.has_usable_password(),
         "secret": "",
     }
-    return render(request, "people/account.html", {**context, **shown})
+    return render(request, "people/account.html", {**context, **refused_forms})
 
 
 # -- following an invitation ------------------------------------------------------------------------

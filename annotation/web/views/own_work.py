@@ -26,7 +26,10 @@ State = Assignment.State
 def my_work(request: PageRequest) -> HttpResponse:
     """The person's items, newest first: all of them, or those that the search, the batch and the state leave."""
     actor = authorization.actor(request)
-    projects = [*authorization.projects(actor), *(one.project for one in authorization.former(actor))]
+    projects = [
+        *authorization.projects(actor),
+        *(membership.project for membership in authorization.former(actor)),
+    ]
     chosen = {name: request.GET.get(name, "").replace("\0", "").strip() for name in ("q", "batch", "state")}
     work = cut_wide(request, _matching(authorization.work(actor), chosen))
     rows = list(work)

@@ -149,10 +149,10 @@ def cut_wide(request: HttpRequest, rows: QuerySet[Any, Any], name: str = "page")
 
     The keys come first, then the rows of this page alone: one statement more.
     """
-    found: Page[Any] = cut(request, rows.values_list("pk", flat=True), name)
-    whole = {row.pk: row for row in rows.order_by().filter(pk__in=list(found.object_list))}
-    found.object_list = [whole[key] for key in found.object_list if key in whole]
-    return found
+    page_of_rows: Page[Any] = cut(request, rows.values_list("pk", flat=True), name)
+    whole = {row.pk: row for row in rows.order_by().filter(pk__in=list(page_of_rows.object_list))}
+    page_of_rows.object_list = [whole[key] for key in page_of_rows.object_list if key in whole]
+    return page_of_rows
 
 
 def kind_title(batch: Batch) -> str:
@@ -173,8 +173,10 @@ def kind_instruction(batch: Batch) -> str:
 
 def hidden_fields(request: HttpRequest) -> list[tuple[str, str]]:
     """What was sent, as hidden fields of a page that asks whether to do it; `confirmed` is added."""
-    kept = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
-    return [(name, str(value)) for name, values in kept.items() for value in values] + [("confirmed", "yes")]
+    posted = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
+    return [(name, str(value)) for name, values in posted.items() for value in values] + [
+        ("confirmed", "yes")
+    ]
 
 
 def public_link(request: HttpRequest, path: str) -> str:

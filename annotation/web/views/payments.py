@@ -47,11 +47,11 @@ class PeriodForm(forms.Form):
         return earnings.Period(self.cleaned_data["first"], self.cleaned_data["last"])
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        first, last = given.get("first"), given.get("last")
+        cleaned_data = super().clean() or {}
+        first, last = cleaned_data.get("first"), cleaned_data.get("last")
         if first is not None and last is not None and first > last:
             self.add_error("last", gettext("This day is before the first one. Swap them."))
-        return given
+        return cleaned_data
 
 
 class RatesForm(forms.Form):
@@ -114,9 +114,9 @@ class CorrectionForm(PeriodForm):
 def payments(request: PageRequest, slug: str) -> HttpResponse:
     """The payment sheet as a file, of a period if one is given. A wrong period leads to the page with its form."""
     project = authorization.project(authorization.actor(request), slug, Permission.SET_UP)
-    asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
-    period = asked.period()
-    if asked.errors:
+    period_form = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
+    period = period_form.period()
+    if period_form.errors:
         query = urlencode({name: request.GET[name] for name in ("first", "last") if name in request.GET})
         return redirect(f"{reverse('people', args=[project.slug])}?{query}#pay")
     return _as_csv(earnings.sheet(project, period), f"{project.slug}-payments.csv")
@@ -135,17 +135,17 @@ def earned(
     `without_counts`: batches whose accepted items are not for the reader; `by_person`: the work that is; `more`: further
     figures of the page.
     """
-    asked = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
-    period = asked.period()
-    found = earnings.shares(project, period)
-    always = found if period == earnings.ALWAYS else earnings.shares(project)
+    period_form = PeriodForm(request.GET if {"first", "last"} & request.GET.keys() else None)
+    period = period_form.period()
+    shares = earnings.shares(project, period)
+    always = shares if period == earnings.ALWAYS else earnings.shares(project)
     members = {
         each.person_id: each
         for each in Membership.objects.filter(
-            project=project, person__in={share.person_id for share in found}
+            project=project, person__in={share.person_id for share in shares}
         ).select_related("person")
     }
-    worked, ends = earnings.by_person(found), period.ends(project)
+    worked, ends = earnings.by_person(shares), period.ends(project)
     people = [
         {
             "member": member,
@@ -162,7 +162,7 @@ def earned(
     model_costs_table = work_tables.model_costs(model_costs.rows, model_costs.columns)
     figures = [members_table, pay_table, cost_table, model_costs_table, *more]
     return {
-        "asked": asked,
+        "asked": period_form,
         "query": urlencode({name: request.GET[name] for name in ("first", "last") if request.GET.get(name)}),
         **submitted_between(*ends),
         "rate": costs.rate_in_words(project.pay),
@@ -171,7 +171,7 @@ def earned(
         "has_simulated_work": not people and _has_simulated_work(by_person),
         "earned_by": earned_by,
         "has_crowd": CrowdEntry.objects.filter(link__project=project).exists(),
-        "earned": earnings.summed(found),
+        "earned": earnings.summed(shares),
         "model_costs": model_costs,
         "model_costs_table": model_costs_table,
         "model_budget": budget.in_words(project.model_budget) if project.model_budget else "",
@@ -256,7 +256,7 @@ def _pay_table(people: Sequence[Mapping[str, Any]]) -> Figure | None:
     )
 
 
-def _cost_table(who: Reader, found: Sequence[earnings.Cost]) -> Figure | None:
+def _cost_table(who: Reader, batch_costs: Sequence[earnings.Cost]) -> Figure | None:
     return work_tables.costs(
         [
             {
@@ -269,7 +269,7 @@ def _cost_table(who: Reader, found: Sequence[earnings.Cost]) -> Figure | None:
                 "amounts": {currency: float(each) for currency, each in cost.total.amounts.items()},
                 "per_hundred": {currency: float(each) for currency, each in cost.per_hundred.items()},
             }
-            for cost in found
+            for cost in batch_costs
         ]
     )
 

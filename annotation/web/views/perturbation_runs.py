@@ -34,13 +34,13 @@ def perturbations(request: PageRequest, slug: str) -> HttpResponse:
             run = perturbation_runs.plan_run(project=project, by=actor.person, now=now, **form.cleaned_data)
             return redirect("job", perturbation_runs.start(run=run, by=actor.person, now=now).public_id)
     under_way = jobs.under_way(project=project, kind="perturb")
-    shown = cut(request, _runs(project))
+    page_of_runs = cut(request, _runs(project))
     context = {
         "project": project,
         "form": form,
-        "runs": shown,
-        **_figures(request, project, shown),
-        "under_way": [visibility.job(actor, one.public_id) for one in under_way.order_by("-pk")[:20]],
+        "runs": page_of_runs,
+        **_figures(request, project, page_of_runs),
+        "under_way": [visibility.job(actor, job.public_id) for job in under_way.order_by("-pk")[:20]],
         "may_perturb": Permission.SET_UP in authorization.may(actor, project),
     }
     return render(request, "perturbing/perturbations.html", context)
@@ -58,13 +58,13 @@ def _runs(project: Project) -> QuerySet[PerturbationRun]:
 
 
 def _figures(request: PageRequest, project: Project, runs: Iterable[PerturbationRun]) -> dict[str, Any]:
-    counts, kept = [], visibility.hidden(request.user, project.batches.all(), Fact.COUNTS)
+    counts, hidden = [], visibility.hidden(request.user, project.batches.all(), Fact.COUNTS)
     for run in runs:
-        rows = [_row(*one) for one in run.counts.items() if run.feeds_from_id not in kept]
+        rows = [_row(*kind_counts) for kind_counts in run.counts.items() if run.feeds_from_id not in hidden]
         title = gettext("Automatic perturbations of {sources}").format(
             sources=", ".join(source.name for source in run.sources.all())
         )
-        no_counts = visibility.why_no_counts() if run.feeds_from_id in kept else ""
+        no_counts = visibility.why_no_counts() if run.feeds_from_id in hidden else ""
         counts.append((run, rows, no_counts, list_tables.perturbations(f"run-{run.public_id}", title, rows)))
     gallery = figure_gallery(request, "perturbations", project.slug, [table for *_, table in counts])
     return {"counts": counts, **gallery}
@@ -81,5 +81,5 @@ def _row(kind: str, of_kind: dict[str, Any]) -> dict[str, Any]:
         "made": of_kind["made"],
         "no_ops": sum(of_kind["no_op"].values()),
         "refused": sum(of_kind["refused"].values()),
-        "reasons": sorted(reasons, key=lambda one: -one[1]),
+        "reasons": sorted(reasons, key=lambda reason: -reason[1]),
     }

@@ -71,18 +71,18 @@ def practice(request: PageRequest, slug: str, type: str) -> HttpResponse:
     text = guidelines.told_as_html(guidelines.newest(project, task), task, top=2)
     # Where a batch asks for practice first, it is gone through as a whole; the way leads back to the batch.
     back = back_to(request, actor)
-    asked = queue_practice.asked(project, task, variant)
-    still = queue_practice.left(request.session, project, task, variant) if asked else []
+    is_required = queue_practice.asked(project, task, variant)
+    still = queue_practice.left(request.session, project, task, variant) if is_required else []
     context |= {
         "number": index + 1,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",
         "done_address": _address(request, variant=variant, score=1),
-        "asked": asked,
+        "asked": is_required,
         "still": still,
         "done": PracticeDone.objects.filter(
             project=project, person=request.user, task_type=task.key, variant=variant
         ).first()
-        if asked
+        if is_required
         else None,
         "plain": request.GET.get("plain") == "1",
         "next_number": index + 2 if index + 1 < len(exercises) else None,
@@ -103,7 +103,7 @@ def _score(
     """The end of practice: how many were right, the way to the items, and once more."""
     score = queue_practice.score(request.session, project, task, variant)
     back = back_to(request, actor)
-    following, left = (None, 0) if back else _batch_after(actor, project, task, variant)
+    following, items_left = (None, 0) if back else _batch_after(actor, project, task, variant)
     context = {
         "project": project,
         "task": task,
@@ -114,7 +114,7 @@ def _score(
         "back": back,
         "batch_query": f"&batch={request.GET['batch']}" if back else "",
         "following": following,
-        "left": left,
+        "left": items_left,
     }
     return render(request, "practising/score.html", context)
 

@@ -32,9 +32,9 @@ def project_new(request: PageRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None, request.FILES or None, time_zone=request.user.time_zone)
     if form.is_valid():
         with refusals_on(form):
-            given = {**form.cleaned_data}
-            release = given.pop("release")
-            project = projects.create_project(manager=request.user, now=timezone.now(), **given)
+            cleaned_data = {**form.cleaned_data}
+            release = cleaned_data.pop("release")
+            project = projects.create_project(manager=request.user, now=timezone.now(), **cleaned_data)
             if release:
                 return redirect("job", _restored(request, project, release).public_id)
             words = gettext("“{name}” was created. Import its first examples.")
@@ -88,7 +88,7 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
     """The open batches with what is left in each for this person."""
     opened = Batch.objects.filter(project=project, opened_at__isnull=False, closed_at__isnull=True)
     batches = list(opened.order_by("opened_at", "pk"))
-    left = availability.left_for(request.user, [batch.pk for batch in batches])
+    items_left = availability.left_for(request.user, [batch.pk for batch in batches])
     after = entry_requirements.qualifications_ahead(request.user, batches)
     tallies = Tally.objects.filter(person=request.user, batch__in=batches)
     submitted = dict(tallies.values_list("batch", "submitted"))
@@ -96,8 +96,8 @@ def _desk(request: PageRequest, project: Project) -> list[dict[str, Any]]:
         {
             "batch": batch,
             "title": kind_title(batch),
-            "left": left[batch.pk],
-            "total": left[batch.pk] + submitted.get(batch.pk, 0),
+            "left": items_left[batch.pk],
+            "total": items_left[batch.pk] + submitted.get(batch.pk, 0),
             "after": after.get(batch.pk, ""),
         }
         for batch in batches

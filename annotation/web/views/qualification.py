@@ -20,8 +20,8 @@ def results(batch: Batch, called: Mapping[int | None, str]) -> dict[str, Any]:
     """Everybody's result in a qualification, and as a figure with their pseudonyms; nothing of other batches."""
     is_qualification = batch.purpose == Batch.Purpose.QUALIFICATION
     standings = qualification.standings(batch) if is_qualification else []
-    named = [(one, called.get(one.person.pk, "")) for one in standings]
-    lines = [_line(batch, one, pseudonym or NOTHING) for one, pseudonym in named]
+    named = [(standing, called.get(standing.person.pk, "")) for standing in standings]
+    lines = [_line(batch, standing, pseudonym or NOTHING) for standing, pseudonym in named]
     return {
         "is_qualification": is_qualification,
         "standings": named,
@@ -51,9 +51,9 @@ def _line(batch: Batch, standing: qualification.Standing, pseudonym: str) -> dic
 def grant(request: PageRequest, batch: Batch, member: str) -> None:
     """Admit the member of this key without a pass. Http404 for a key of nobody here."""
     key = int(member) if member.isascii() and member.isdigit() and len(member) < 12 else 0
-    found = Membership.objects.filter(project=batch.project, pk=key).select_related("person").first()
-    if found is None:
+    membership = Membership.objects.filter(project=batch.project, pk=key).select_related("person").first()
+    if membership is None:
         raise Http404(authorization.NOT_HERE)
     with refusals_to(request):
-        qualification.grant(batch=batch, person=found.person, by=request.user, now=timezone.now())
-        messages.success(request, gettext("{name} may start.").format(name=found.person.name))
+        qualification.grant(batch=batch, person=membership.person, by=request.user, now=timezone.now())
+        messages.success(request, gettext("{name} may start.").format(name=membership.person.name))

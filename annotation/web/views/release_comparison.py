@@ -123,16 +123,16 @@ def _examples(request: PageRequest, before: Release, after: Release) -> dict[str
     if release_comparison.is_large(*manifests):
         return {"is_large": True, "files": [], "raw_files": []}
     folders = (creation.folder(before), creation.folder(after))
-    found = release_comparison.difference(*folders, (before.digest, after.digest))
+    difference = release_comparison.difference(*folders, (before.digest, after.digest))
     who = querysets.reader(authorization.actor(request), after.project)
-    listed = querysets.listed_examples(who, release_comparison.examples(found))
+    listed = querysets.listed_examples(who, release_comparison.examples(difference))
 
     def address(examples: Sequence[str]) -> str:
         nearest = next((id for id in examples if id in listed), "")
         return nearest and explorer_url(after.project, example=nearest)
 
     formats = [manifest.every_format for manifest in manifests]
-    files, raw_files = release_comparison.files(found, set(formats[0]) & set(formats[1]), address)
+    files, raw_files = release_comparison.files(difference, set(formats[0]) & set(formats[1]), address)
     return {
         "is_large": False,
         "files": files,
@@ -141,16 +141,16 @@ def _examples(request: PageRequest, before: Release, after: Release) -> dict[str
     }
 
 
-def _counts(found: Iterable[Count], before: Release, after: Release) -> Figure:
+def _counts(counts: Iterable[Count], before: Release, after: Release) -> Figure:
     rows = tuple(
         (
-            text(gettext(COUNTS.get(one.name, one.name))),
-            _linked(one.name, one.before, before),
-            _linked(one.name, one.after, after),
-            _signed(one.after - one.before),
+            text(gettext(COUNTS.get(row.name, row.name))),
+            _linked(row.name, row.before, before),
+            _linked(row.name, row.after, after),
+            _signed(row.after - row.before),
         )
-        for one in found
-        if one.before or one.after
+        for row in counts
+        if row.before or row.after
     )
     columns = (
         Column(gettext("Count"), numeric=False),

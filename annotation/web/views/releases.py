@@ -86,7 +86,7 @@ def figures_of_releases(request: PageRequest, slug: str) -> dict[str, Any]:
 
 def _figures_of_releases(request: PageRequest, project: Project) -> dict[str, Any]:
     rows = Release.objects.filter(project=project).select_related("job", "made_by")
-    shown = cut(request, rows.order_by("-made_at", "-pk"))
+    page_of_releases = cut(request, rows.order_by("-made_at", "-pk"))
     called = pseudonyms(project)
     lines = [
         {
@@ -99,11 +99,11 @@ def _figures_of_releases(request: PageRequest, project: Project) -> dict[str, An
             if release.made_by_id
             else gettext("the command line"),
         }
-        for release in shown
+        for release in page_of_releases
     ]
-    table = record_tables.releases(lines, part_of_list(shown))
+    table = record_tables.releases(lines, part_of_list(page_of_releases))
     return {
-        "releases": shown,
+        "releases": page_of_releases,
         "releases_table": table,
         **figure_gallery(request, "releases", project.slug, [table]),
     }
@@ -193,7 +193,14 @@ def release(request: PageRequest, public_id: str) -> HttpResponse:
             "may_evaluate": may_evaluate,
             "undownloadable": _refusal(visibility.require_nothing_to_judge, request.user, release),
             "has_runs": may_evaluate and runs.finished(release).exists(),
-            "earlier": next((one for one in earlier_first(release) if one.pk < release.pk), None),
+            "earlier": next(
+                (
+                    earlier_release
+                    for earlier_release in earlier_first(release)
+                    if earlier_release.pk < release.pk
+                ),
+                None,
+            ),
         }
         return render(request, "releasing/release.html", context)
     return redirect("releases", release.project.slug)
@@ -218,7 +225,7 @@ def _readable(request: PageRequest, release: Release) -> dict[str, Any]:
         "manifest": manifest,
         "counts": counts,
         "undecided": counts.get("undecided_items", undecided),
-        "waiting": sum(one["reason"] == "undecided" for one in manifest.contradicted),
+        "waiting": sum(contradiction["reason"] == "undecided" for contradiction in manifest.contradicted),
         **_tables(request, release, [_format(name, manifest) for name in (*formats, "")]),
     }
 

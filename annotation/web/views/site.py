@@ -48,7 +48,7 @@ def home(request: PageRequest) -> HttpResponse:
     recommended = _recommended(actor, rows)
     read = _boards(actor, list(projects))
     led = None if recommended else leading({key: board.primary for key, board in read.items()})
-    shown = {
+    board_contexts = {
         project.pk: board.context(read[project.pk], project) for project in projects if project.pk in read
     }
     context = {
@@ -59,7 +59,7 @@ def home(request: PageRequest) -> HttpResponse:
                 "groups": _groups(
                     [row for row in rows if row["batch"].project_id == project.pk and row is not recommended]
                 ),
-                "board": shown.get(project.pk),
+                "board": board_contexts.get(project.pk),
                 "is_first": project.pk == led,
             }
             for project in projects
@@ -98,9 +98,9 @@ def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[
         .order_by("opened_at", "pk")
     )
     mine = [batch.pk for batch in batches if batch.state == "open" and batch.project_id in annotates]
-    left = availability.left_for(actor.person, mine)
+    items_left = availability.left_for(actor.person, mine)
     after = entry_requirements.qualifications_ahead(
-        actor.person, [batch for batch in batches if batch.pk in left]
+        actor.person, [batch for batch in batches if batch.pk in items_left]
     )
     tallies = {tally.batch_id: tally for tally in Tally.objects.filter(person=actor.person, batch__in=mine)}
     return [
@@ -108,21 +108,22 @@ def _work(actor: authorization.Actor, projects: Sequence[Project]) -> list[dict[
             "batch": batch,
             "title": kind_title(batch),
             "instruction": kind_instruction(batch),
-            "annotates": batch.pk in left,
-            "left": left.get(batch.pk, 0),
-            "total": left.get(batch.pk, 0) + (tallies[batch.pk].submitted if batch.pk in tallies else 0),
+            "annotates": batch.pk in items_left,
+            "left": items_left.get(batch.pk, 0),
+            "total": items_left.get(batch.pk, 0)
+            + (tallies[batch.pk].submitted if batch.pk in tallies else 0),
             "after": after.get(batch.pk, ""),
-            "standing": _standing(batch, tallies.get(batch.pk), left, after),
+            "standing": _standing(batch, tallies.get(batch.pk), items_left, after),
         }
         for batch in batches
     ]
 
 
 def _standing(
-    batch: Batch, tally: Tally | None, left: Counts, after: Mapping[int, str]
+    batch: Batch, tally: Tally | None, items_left: Counts, after: Mapping[int, str]
 ) -> next_batch.Standing:
     return next_batch.Standing(
-        left=left.get(batch.pk, 0),
+        left=items_left.get(batch.pk, 0),
         held=tally.leased if tally else 0,
         ended_at=tally.ended_at if tally else None,
         locked=batch.pk in after,
@@ -133,13 +134,13 @@ def _standing(
 def _recommended(actor: authorization.Actor, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """The batch that the person should go on with: the best one that gives them an item now, or says how to get one."""
     now = timezone.now()
-    for place in next_batch.in_order([row["standing"] for row in rows]):
-        batch, held = rows[place]["batch"], rows[place]["standing"].held
+    for index in next_batch.in_order([row["standing"] for row in rows]):
+        batch, leased = rows[index]["batch"], rows[index]["standing"].held
         gate = entry_requirements.shut(
-            batch=batch, person=actor.person, now=now, holding=None, begun=bool(held)
+            batch=batch, person=actor.person, now=now, holding=None, begun=bool(leased)
         )
         if gate is None or gate.address:
-            return rows[place]
+            return rows[index]
     return None
 
 

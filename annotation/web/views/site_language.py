@@ -22,8 +22,8 @@ def words(request: HttpRequest, language: str) -> HttpResponse:
     if language not in dict(settings.LANGUAGES):
         raise Http404
     response = HttpResponse(script(language), content_type="text/javascript; charset=utf-8")
-    kept = request.GET.get("v") == digest(language)
-    response["Cache-Control"] = f"public, max-age={365 * 24 * 3600}, immutable" if kept else "no-cache"
+    is_current = request.GET.get("v") == digest(language)
+    response["Cache-Control"] = f"public, max-age={365 * 24 * 3600}, immutable" if is_current else "no-cache"
     return response
 
 

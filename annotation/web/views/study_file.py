@@ -38,8 +38,8 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"project": project, "form": form, "plan": None, "links": None}
     if form.is_valid():
         with refusals_on(form):
-            said = _read(form, project)
-            if said is not None and involved and any(one.gold for one in said.batches):
+            parsed_study = _read(form, project)
+            if parsed_study is not None and involved and any(batch.gold for batch in parsed_study.batches):
                 form.add_error(
                     None,
                     gettext(
@@ -47,12 +47,12 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
                         "export them."
                     ),
                 )
-            elif said is not None:
-                done = _act(request, project, said, form.cleaned_data["text"], context)
+            elif parsed_study is not None:
+                done = _act(request, project, parsed_study, form.cleaned_data["text"], context)
                 if done is not None:
                     return done
     under_way = jobs.under_way(project=project, kind="study")
-    here = current_state.of_project(project, now=timezone.now(), derived=False, left=False)
+    here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
     sees_gold = _sees_gold(request, project)
     text = project_export.written(here, gold=sees_gold)
     form.initial = {"text": text}
@@ -69,7 +69,7 @@ def study(request: PageRequest, slug: str) -> HttpResponse:
 
 
 def _download(request: PageRequest, project: Project) -> HttpResponse:
-    here = current_state.of_project(project, now=timezone.now(), derived=False, left=False)
+    here = current_state.of_project(project, now=timezone.now(), derived=False, with_remaining=False)
     text = project_export.written(here, gold=_sees_gold(request, project))
     name = f'attachment; filename="{project.slug}-study.yaml"'
     return HttpResponse(
@@ -96,8 +96,8 @@ def _file(plan: Plan, project: Project, format: str) -> HttpResponse | None:
 def _kept(request: PageRequest, project: Project) -> set[str]:
     """The names of the batches whose counts are kept from the reader."""
     batches = list(Batch.objects.filter(project=project))
-    kept = visibility.hidden(request.user, batches, Fact.COUNTS)
-    return {batch.name for batch in batches if batch.pk in kept}
+    hidden = visibility.hidden(request.user, batches, Fact.COUNTS)
+    return {batch.name for batch in batches if batch.pk in hidden}
 
 
 def _sees_gold(request: PageRequest, project: Project) -> bool:
@@ -108,7 +108,7 @@ def _sees_gold(request: PageRequest, project: Project) -> bool:
 def _read(form: StudyForm, project: Project) -> Study | None:
     """The study of the form; its faults stand on the form."""
     try:
-        said = parse(form.cleaned_data["text"])
+        parsed_study = parse(form.cleaned_data["text"])
     except StudyError as error:
         for fault in error.faults:
             form.add_error(
@@ -120,36 +120,36 @@ def _read(form: StudyForm, project: Project) -> Study | None:
                 else str(fault),
             )
         return None
-    if said.slug != project.slug:
+    if parsed_study.slug != project.slug:
         form.add_error(
             None,
             gettext(
                 "This file is for the project {slug!r}. To use it here, change project.slug to {slug_2!r}."
-            ).format(slug=said.slug, slug_2=project.slug),
+            ).format(slug=parsed_study.slug, slug_2=project.slug),
         )
         return None
-    return said
+    return parsed_study
 
 
 def _act(
-    request: PageRequest, project: Project, said: Study, text: str, context: dict[str, Any]
+    request: PageRequest, project: Project, parsed_study: Study, text: str, context: dict[str, Any]
 ) -> HttpResponse | None:
     """Show the plan, apply the file in the background, or make the links of people; a page to go to, if there is one."""
     now, act = timezone.now(), request.POST.get("act", "plan")
-    plan = apply.planned(said, project, now=now)
-    if act == "apply" and any(one.verb != "invite" for one in plan.does) and not plan.cannot:
+    plan = apply.planned(parsed_study, project, now=now)
+    if act == "apply" and any(entry.verb != "invite" for entry in plan.does) and not plan.cannot:
         file = SimpleUploadedFile("study.yaml", text.encode())
         upload = uploads.keep(project=project, file=file, by=request.user, now=now)
         return redirect("job", apply.start(upload=upload, by=request.user, now=now).public_id)
     if act == "links" and not plan.cannot:
-        made = apply.make_links(said, project=project, by=request.user, now=now)
+        links = apply.make_links(parsed_study, project=project, by=request.user, now=now)
         context["links"] = [
             {"name": link.name, "address": public_link(request, reverse("join", args=[link.token]))}
-            for link in made
+            for link in links
         ]
-        plan = apply.planned(said, project, now=now)
-    kept = _kept(request, project)
-    plan = replace(plan, costs=tuple(cost for cost in plan.costs if cost.batch not in kept))
+        plan = apply.planned(parsed_study, project, now=now)
+    uncounted_names = _kept(request, project)
+    plan = replace(plan, costs=tuple(cost for cost in plan.costs if cost.batch not in uncounted_names))
     if plan.costs and (format := request.POST.get("costs", "")) in TEXTS:
         return _file(plan, project, format)
     table = _costs(plan)
@@ -158,15 +158,20 @@ def _act(
         "cost_rows": list(plan_text.cost_rows(plan)),
         "costs_table": table,
         "copies": copies(table) if table is not None else (),
-        "uncounted": sorted(kept & {one.name for one in said.batches}),
+        "uncounted": sorted(uncounted_names & {entry.name for entry in parsed_study.batches}),
         "no_counts": visibility.why_no_counts(),
-        "effects": {} if plan.cannot else apply.effects(plan, project, uncounted=kept),
+        "effects": {} if plan.cannot else apply.effects(plan, project, uncounted=uncounted_names),
         "planned_text": text,
-        "applicable": any(one.verb != "invite" for one in plan.does) and not plan.cannot,
-        "invites": [one for one in plan.does if one.verb == "invite"] if not plan.cannot else [],
+        "applicable": any(entry.verb != "invite" for entry in plan.does) and not plan.cannot,
+        "invites": [entry for entry in plan.does if entry.verb == "invite"] if not plan.cannot else [],
     }
     context["changes"] = [
-        (one, context["effects"].get(one.name, []) if (one.section, one.verb) == ("batch", "change") else [])
-        for one in plan.changes
+        (
+            entry,
+            context["effects"].get(entry.name, [])
+            if (entry.section, entry.verb) == ("batch", "change")
+            else [],
+        )
+        for entry in plan.changes
     ]
     return None

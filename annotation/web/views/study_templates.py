@@ -32,7 +32,7 @@ def study_templates(request: PageRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"project": project, "form": form}
     if not form.is_valid():
         context |= {
-            "templates": [_card(one) for one in study_file_study_templates.shipped().values()],
+            "templates": [_card(template) for template in study_file_study_templates.shipped().values()],
             "sources": list(sources),
         }
         return render(request, "studying/templates.html", context)
@@ -70,10 +70,10 @@ def figures_of(request: PageRequest, slug: str) -> dict[str, Any]:
 
 def _card(template: study_file_study_templates.Template) -> dict[str, Any]:
     """What the page of templates shows of one; its picture is that of its first batch of work."""
-    works = [one for one in template.study.batches if one.purpose == "work"]
+    works = [batch for batch in template.study.batches if batch.purpose == "work"]
     return {
         "template": template,
-        "picture": next((one.task.picture(one.terms["variant"]) for one in works), ""),
+        "picture": next((batch.task.picture(batch.terms["variant"]) for batch in works), ""),
         "batches": len(template.study.batches),
     }
 

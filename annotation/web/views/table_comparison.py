@@ -56,7 +56,7 @@ Marks = Mapping[tuple[str, str], list[str]]
 
 def contrasted(
     base: Table,
-    said: Sequence[Said],
+    variants: Sequence[Said],
     *,
     pointed: Iterable[Sequence[str]] = (),
     part: int = 0,
@@ -69,20 +69,22 @@ def contrasted(
     whatever was done there. None where rows and columns were exchanged: then there is no place at which responses could
     be laid over each other. Operations that do not replay raise OperationError.
     """
-    letters = [one.letter for one in said]
-    merged = merge(base, [replay(base, one.operations) if one.operations else base for one in said])
+    letters = [variant.letter for variant in variants]
+    merged = merge(
+        base, [replay(base, variant.operations) if variant.operations else base for variant in variants]
+    )
     if merged is None:
         return None
     marks: dict[tuple[str, str], list[str]] = {}
-    for one in said:
-        for cell in one.marked:
+    for variant in variants:
+        for cell in variant.marked:
             who = marks.setdefault((cell[0], cell[1]), [])
-            if one.letter not in who:
-                who.append(one.letter)
+            if variant.letter not in who:
+                who.append(variant.letter)
     shows = {(cell[0], cell[1]) for cell in pointed}
     columns = _columns(merged, letters)
     touched = {row for row, _ in (*marks, *shows)}
-    rows = [_row(merged, place, touched, letters) for place in range(len(merged.rows))]
+    rows = [_row(merged, index, touched, letters) for index in range(len(merged.rows))]
     total = len(rows)
     parts = -(-total // PART)
     if total > whole:
@@ -107,14 +109,14 @@ def contrasted(
     }
 
 
-def thumbnail(base: Table, said: Sequence[Said]) -> dict[str, Any] | None:
+def thumbnail(base: Table, variants: Sequence[Said]) -> dict[str, Any] | None:
     """The changed cells of the merged table, for explorer/_thumbnail.html: at most `SMALL_ROWS` rows with a change, and of
     the columns the first, which names a row, and those with a change. `more` counts further rows with changes.
 
     None where nobody changed anything, and where `contrasted` gives nothing.
     """
-    said = [one for one in said if one.operations]
-    table = contrasted(base, said, whole=0) if said else None
+    variants = [variant for variant in variants if variant.operations]
+    table = contrasted(base, variants, whole=0) if variants else None
     if table is None:
         return None
     changed = [row for row in table["rows"] if row.get("special")]
@@ -135,24 +137,24 @@ def thumbnail(base: Table, said: Sequence[Said]) -> dict[str, Any] | None:
 
 def for_scripts(
     base: Table,
-    said: Sequence[Said],
+    variants: Sequence[Said],
     *,
     pointed: Iterable[Sequence[str]] = (),
     name: str = gettext_noop("Response {letter}"),
 ) -> dict[str, Any] | None:
     """The same for `static/askew/comparison.js`, which merges by itself; None if nobody changed or marked a cell."""
-    if not any(one.operations or list(one.marked) for one in said):
+    if not any(variant.operations or list(variant.marked) for variant in variants):
         return None
     return {
         "table": base.to_wire(),
         "variants": [
             {
-                "letter": one.letter,
-                "name": gettext(name).format(letter=one.letter),
-                "operations": [operation.to_dict() for operation in one.operations],
-                "cells": [list(cell) for cell in one.marked],
+                "letter": variant.letter,
+                "name": gettext(name).format(letter=variant.letter),
+                "operations": [operation.to_dict() for operation in variant.operations],
+                "cells": [list(cell) for cell in variant.marked],
             }
-            for one in said
+            for variant in variants
         ],
         "marks": [list(cell) for cell in pointed],
     }
@@ -165,15 +167,15 @@ def compared(task: TaskType, item: Item) -> dict[str, Any] | None:
     merged into one table, in which the first letter of its name stands for an input; None where there is nothing to
     compare.
     """
-    shown = {name: item.inputs[name] for name in task.showing(item) if name in item.inputs}
-    original = shown.get("original")
+    shown_inputs = {name: item.inputs[name] for name in task.showing(item) if name in item.inputs}
+    original = shown_inputs.get("original")
     if not isinstance(original, Mapping) or "table" not in original:
         return None
     base = Table.from_dict(original["table"])
     edits = {
-        name: [from_dict(operation) for operation in one["operations"]]
-        for name, one in shown.items()
-        if isinstance(one, Mapping) and "operations" in one
+        name: [from_dict(operation) for operation in input_value["operations"]]
+        for name, input_value in shown_inputs.items()
+        if isinstance(input_value, Mapping) and "operations" in input_value
     }
     merged = None
     variants = [Said(name[0].upper(), operations) for name, operations in edits.items()]
@@ -209,15 +211,15 @@ def _columns(merged: MergedTable, letters: Sequence[str]) -> list[dict[str, Any]
     return columns
 
 
-def _row(merged: MergedTable, place: int, touched: set[str], letters: Sequence[str]) -> dict[str, Any]:
+def _row(merged: MergedTable, index: int, touched: set[str], letters: Sequence[str]) -> dict[str, Any]:
     """A row of the merged table, without its cells, which `_cell` makes."""
-    line = merged.rows[place]
+    line = merged.rows[index]
     inserted = [letters[number] for number in line.inserted]
     row = {
         "id": "" if line.base is None else line.id,
-        "place": place,
+        "place": index,
         "notes": [] if line.base is None else _notes(line, letters),
-        "special": merged.has_changes(place) or line.id in touched,
+        "special": merged.has_changes(index) or line.id in touched,
         "inserted": inserted,
         "all": inserted == letters,
         "removed": bool(line.removed),
@@ -238,9 +240,9 @@ def _cell(
     if not row["special"] and at not in cells.changes and len(text) <= LONG:
         return {"text": text, "inserted": inserted}
     in_base = not inserted and bool(row["id"])
-    place = (row["id"], column.id)
+    cell_ids = (row["id"], column.id)
     changes = _changes(cells, at, letters, in_base=in_base)
-    marks = marked.get(place, []) if in_base else []
+    marks = marked.get(cell_ids, []) if in_base else []
     return {
         "text": text,
         "in_base": in_base,
@@ -248,8 +250,8 @@ def _cell(
         "changes": changes,
         "marks": " ".join(marks),
         "all": marks == letters,
-        "evidence": place in pointed,
-        "special": bool(changes or marks or place in pointed or len(text) > LONG),
+        "evidence": cell_ids in pointed,
+        "special": bool(changes or marks or cell_ids in pointed or len(text) > LONG),
     }
 
 
@@ -263,23 +265,23 @@ def _cut(rows: Sequence[dict[str, Any]], first: int) -> list[dict[str, Any]]:
     """The rows in which something was done and their neighbours, or the first ones where nothing was; between them, how
     many are left out.
     """
-    wanted = {
+    indices = {
         near
         for at, row in enumerate(rows)
         if row["special"]
         for near in range(max(0, at - NEAR), min(len(rows), at + NEAR + 1))
     } or set(range(first))
-    found: list[dict[str, Any]] = []
-    left = 0
+    drawn_rows: list[dict[str, Any]] = []
+    skipped = 0
     for at, row in enumerate(rows):
-        if at in wanted:
-            if left:
-                found.append({"left": left})
-            left = 0
-            found.append(row)
+        if at in indices:
+            if skipped:
+                drawn_rows.append({"left": skipped})
+            skipped = 0
+            drawn_rows.append(row)
         else:
-            left += 1
-    return [*found, {"left": left}] if left else found
+            skipped += 1
+    return [*drawn_rows, {"left": skipped}] if skipped else drawn_rows
 
 
 def _summary(merged: MergedTable, marks: Marks, letters: Sequence[str]) -> list[dict[str, Any]]:
@@ -329,11 +331,11 @@ def _notes(line: Line, letters: Sequence[str]) -> list[dict[str, Any]]:
 
 def _changes(cells: Cells, at: int, letters: Sequence[str], *, in_base: bool = True) -> list[dict[str, Any]]:
     """What was written, and by whom: what most wrote first."""
-    said: dict[str, list[int]] = {}
+    numbers_by_text: dict[str, list[int]] = {}
     for number, text in enumerate(cells.changes.get(at, ())):
         if text is not None and not (in_base and text == cells.texts[at]):
-            said.setdefault(text, []).append(number)
-    ordered = sorted(said.items(), key=lambda pair: (-len(pair[1]), pair[1]))
+            numbers_by_text.setdefault(text, []).append(number)
+    ordered = sorted(numbers_by_text.items(), key=lambda pair: (-len(pair[1]), pair[1]))
     return [{"text": text, **_who(numbers, letters)} for text, numbers in ordered]
 
 

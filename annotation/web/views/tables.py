@@ -33,10 +33,10 @@ def sheet(
 
 def chosen_cells(task: TaskType, data: Mapping[str, Any]) -> list[Sequence[str]]:
     """The cells that a draft or response has marked; a draft may hold anything, and what is no cell is left out."""
-    found = data.get(_cells_field(task), [])
+    cells = data.get(_cells_field(task), [])
     return [
         cell
-        for cell in (found if isinstance(found, list) else [])
+        for cell in (cells if isinstance(cells, list) else [])
         if isinstance(cell, list) and len(cell) == 2 and all(isinstance(id, str) for id in cell)
     ]
 
@@ -94,12 +94,12 @@ def _columns(base: Table, edited: Table, operations: Sequence[Operation]) -> lis
     moved = {operation.column for operation in operations if isinstance(operation, MoveColumn)}
     old = dict(zip(base.column_ids, base.header, strict=True))
     new = dict(zip(edited.column_ids, edited.header, strict=True))
-    found = []
+    columns = []
     for number, id in enumerate(woven(base.column_ids, edited.column_ids), start=1):
         removed, inserted = id not in new, id not in old
         changed = not removed and not inserted and old[id] != new[id]
         note = "split" if removed and id in split else "removed" if removed else "new" if inserted else ""
-        found.append(
+        columns.append(
             {
                 "id": id,
                 "number": number,
@@ -112,7 +112,7 @@ def _columns(base: Table, edited: Table, operations: Sequence[Operation]) -> lis
                 "numbers": holds_numbers((base if removed else edited).column(id)),
             }
         )
-    return found
+    return columns
 
 
 def _above(
@@ -123,14 +123,14 @@ def _above(
     texts |= dict(zip(edited.column_ids, edited.header_rows[number], strict=True))
     spans = {span.column: span.columns for span in edited.spans if span.row == f"h{number}"}
     cells: list[dict[str, Any]] = []
-    left = 0  # columns that the merged cell in hand still reaches over; it ends where another column stands between
+    span_left = 0  # columns that the merged cell in hand still reaches over; it ends where another column stands between
     for column in columns:
-        if left and not column["removed"] and not column["inserted"]:
+        if span_left and not column["removed"] and not column["inserted"]:
             cells[-1]["columns"] += 1
-            left -= 1
+            span_left -= 1
         else:
             cells.append({"text": texts[column["id"]], "columns": 1})
-            left = spans.get(column["id"], 1) - 1
+            span_left = spans.get(column["id"], 1) - 1
     return cells
 
 
@@ -147,7 +147,7 @@ def _rows(
     was = {row: dict(zip(base.column_ids, cells, strict=True)) for row, cells in _by_row(base)}
     now = {row: dict(zip(edited.column_ids, cells, strict=True)) for row, cells in _by_row(edited)}
     merged = _merged(edited)
-    found = []
+    rows = []
     for id in woven(base.row_ids, edited.row_ids):
         before, after = was.get(id, {}), now.get(id, {})
         cells = []
@@ -171,7 +171,7 @@ def _rows(
             )
         removed, inserted = id not in now, id not in was
         note = "removed" if removed else "moved" if id in moved else ""
-        found.append(
+        rows.append(
             {
                 "id": id,
                 "number": numbers.get(id),
@@ -182,7 +182,7 @@ def _rows(
                 "plain": not any(map(_is_special, cells)),
             }
         )
-    return found
+    return rows
 
 
 _LONG = 220
@@ -207,10 +207,13 @@ def _by_row(table: Table) -> Iterable[tuple[str, Sequence[str]]]:
 
 def _merged(table: Table) -> set[tuple[str, str]]:
     """The cells of the body that were one cell with another in the source."""
-    found: set[tuple[str, str]] = set()
+    merged_cells: set[tuple[str, str]] = set()
     for span in table.spans:
         if span.row in table.row_ids:
-            top, left = table.row_index(span.row), table.column_index(span.column)
-            rows, columns = table.row_ids[top : top + span.rows], table.column_ids[left : left + span.columns]
-            found.update((row, column) for row in rows for column in columns)
-    return found
+            top, first_column = table.row_index(span.row), table.column_index(span.column)
+            rows, columns = (
+                table.row_ids[top : top + span.rows],
+                table.column_ids[first_column : first_column + span.columns],
+            )
+            merged_cells.update((row, column) for row in rows for column in columns)
+    return merged_cells

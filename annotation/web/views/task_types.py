@@ -74,9 +74,9 @@ def task_types(request: PageRequest, slug: str) -> HttpResponse:
 def _tell(request: PageRequest, row: TaskTypeDefinition) -> None:
     """What was saved, and which batches use it or keep another version."""
     notices = workflow_task_types.notices(row)
-    taken = [text for kind, text in notices if kind == "taken"]
+    adopted_texts = [text for kind, text in notices if kind == "taken"]
     saved = gettext("Saved as version {number}.").format(number=row.number)
-    messages.success(request, " ".join([saved, *taken]))
+    messages.success(request, " ".join([saved, *adopted_texts]))
     for kind, text in notices:
         if kind == "kept":
             messages.warning(request, text)

@@ -41,12 +41,17 @@ def abbreviations(table: Table, column: str, limit: int = 8) -> list[Suggestion]
     """
     header = table.header[table.column_index(column)]
     used = taken(table)
-    found: dict[str, Suggestion] = {}
+    suggestions: dict[str, Suggestion] = {}
     for rule, text, why in _every(header):
         key = same_name(text)
-        if len(text) < len(header) and key not in used and key not in found and any(map(str.isalpha, text)):
-            found[key] = Suggestion(text, rule, why, _SCORES[rule] - 0.01 * len(found))
-    return sorted(found.values(), key=lambda one: -one.score)[:limit]
+        if (
+            len(text) < len(header)
+            and key not in used
+            and key not in suggestions
+            and any(map(str.isalpha, text))
+        ):
+            suggestions[key] = Suggestion(text, rule, why, _SCORES[rule] - 0.01 * len(suggestions))
+    return sorted(suggestions.values(), key=lambda suggestion: -suggestion.score)[:limit]
 
 
 def _every(header: str) -> Iterator[tuple[str, str, str]]:
@@ -63,17 +68,17 @@ def _every(header: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _from_dictionary(header: str, words: Sequence[Word]) -> Iterator[tuple[str, str, str]]:
-    places = list(_listed(header, words))
-    for choice in range(max((len(short) for _, short in places), default=0)):
+    phrases = list(_listed(header, words))
+    for choice in range(max((len(short) for _, short in phrases), default=0)):
         parts, end, reasons = [], 0, []
-        for place, short in places:
+        for phrase, short in phrases:
             chosen = short[min(choice, len(short) - 1)]
-            written = chosen if chosen != chosen.lower() else in_case_of(header, place, chosen)
-            parts += [header[end : place[0].start], written]
-            end = place[-1].end
+            written = chosen if chosen != chosen.lower() else in_case_of(header, phrase, chosen)
+            parts += [header[end : phrase[0].start], written]
+            end = phrase[-1].end
             if header[end : end + 1] == "." and written.endswith("."):
                 end += 1
-            reasons.append(SHORTENED.format(word=header[place[0].start : place[-1].end], short=written))
+            reasons.append(SHORTENED.format(word=header[phrase[0].start : phrase[-1].end], short=written))
         yield "dictionary", "".join([*parts, header[end:]]), joined(reasons)
 
 
@@ -82,10 +87,10 @@ def _listed(header: str, words: Sequence[Word]) -> Iterator[tuple[Sequence[Word]
     start = 0
     while start < len(words):
         for length in range(min(_LONGEST_PHRASE, len(words) - start), 0, -1):
-            place = words[start : start + length]
-            text = re.sub(r"\s+", " ", header[place[0].start : place[-1].end]).lower()
+            phrase = words[start : start + length]
+            text = re.sub(r"\s+", " ", header[phrase[0].start : phrase[-1].end]).lower()
             if short := short_forms(text):
-                yield place, short
+                yield phrase, short
                 start += length
                 break
         else:
@@ -117,22 +122,25 @@ def _dictionary() -> dict[str, tuple[tuple[str, str], ...]]:
         if line and not line.startswith("#"):
             word, _, forms = line.partition(": ")
             singular, _, plural = forms.partition("|")
-            ones = singular.split(", ")
-            several = plural.split(", ") if plural else []
-            listed[word] = tuple((one, several[i] if i < len(several) else one) for i, one in enumerate(ones))
+            singular_forms = singular.split(", ")
+            plural_forms = plural.split(", ") if plural else []
+            listed[word] = tuple(
+                (singular_form, plural_forms[i] if i < len(plural_forms) else singular_form)
+                for i, singular_form in enumerate(singular_forms)
+            )
     return listed
 
 
 @cache
 def _reversed() -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    words_by_form: dict[str, list[str]] = {}
     for word, forms in _dictionary().items():
-        for one, several in forms:
-            found.setdefault(one.lower().removesuffix("."), []).append(word)
-            if several != one:
+        for singular_form, plural_form in forms:
+            words_by_form.setdefault(singular_form.lower().removesuffix("."), []).append(word)
+            if plural_form != singular_form:
                 plural = word[:-1] + "ies" if word.endswith("y") and word[-2] not in "aeiou" else word + "s"
-                found.setdefault(several.lower().removesuffix("."), []).append(plural)
-    return {short: tuple(words) for short, words in found.items()}
+                words_by_form.setdefault(plural_form.lower().removesuffix("."), []).append(plural)
+    return {short: tuple(words) for short, words in words_by_form.items()}
 
 
 def is_short_form(short: str, word: str) -> bool:

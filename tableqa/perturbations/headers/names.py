@@ -104,20 +104,20 @@ class HeaderNames:
         """Put one more table in. Names without a letter, and those too long to be names, are left out."""
         self.tables += 1
         self._lengths.clear()
-        places: dict[int, None] = {}
+        name_indices: dict[int, None] = {}
         for j, header in enumerate(table.header):
             if len(header) <= _LONGEST_NAME and words_of(header):
                 cells = tuple(row[j] for row in table.rows)
-                places[self._add(header, cells)] = None
-        for place in places:
-            beside = self._names[place].beside
-            for other in places:
-                if other != place:
+                name_indices[self._add(header, cells)] = None
+        for name_index in name_indices:
+            beside = self._names[name_index].beside
+            for other in name_indices:
+                if other != name_index:
                     beside[other] = beside.get(other, 0) + 1
 
     def _add(self, header: str, cells: Sequence[str]) -> int:
-        place = self._place(same_name(header), header)
-        name = self._names[place]
+        name_index = self._place(same_name(header), header)
+        name = self._names[name_index]
         name.shown[" ".join(header.split())] += 1
         name.columns += 1
         for kind, share in kinds_of(cells).items():
@@ -125,21 +125,21 @@ class HeaderNames:
         name.length += _length(cells)
         for value in _values(cells):
             under = self._values.setdefault(value, {})
-            under[place] = under.get(place, 0) + 1
-        return place
+            under[name_index] = under.get(name_index, 0) + 1
+        return name_index
 
     def _place(self, key: str, header: str) -> int:
-        place = self._places.setdefault(key, len(self._names))
-        if place == len(self._names):
+        name_index = self._places.setdefault(key, len(self._names))
+        if name_index == len(self._names):
             self._names.append(_Name())
             for word in _stems(header):
-                self._words.setdefault(word, set()).add(place)
-        return place
+                self._words.setdefault(word, set()).add(name_index)
+        return name_index
 
     def columns(self, header: str) -> int:
         """How many columns are called so, in any case."""
-        place = self._places.get(same_name(header))
-        return 0 if place is None else self._names[place].columns
+        name_index = self._places.get(same_name(header))
+        return 0 if name_index is None else self._names[name_index].columns
 
     def suggest(self, table: Table, column: str, limit: int = 10) -> list[Suggestion]:
         """Other names for a column (an id) of a table, which may or may not be in the index; best first.
@@ -156,26 +156,26 @@ class HeaderNames:
         kinds, length, values = kinds_of(cells), _length(cells), _values(cells)
         by_values, shared = self._by_values(values)
         neighbours = [
-            place
+            name_index
             for k, h in enumerate(table.header)
-            if k != j and (place := self._places.get(same_name(h))) is not None
+            if k != j and (name_index := self._places.get(same_name(h))) is not None
         ]
         by_company = self._by_company(header, neighbours)
         by_words = self._by_words(header)
         own = self._places.get(same_name(header))
-        found = []
-        for place in by_values.keys() | by_company.keys():
-            name = self._names[place]
-            if place == own or place in neighbours or own in name.beside or not _usual(name.text):
+        suggestions = []
+        for name_index in by_values.keys() | by_company.keys():
+            name = self._names[name_index]
+            if name_index == own or name_index in neighbours or own in name.beside or not _usual(name.text):
                 continue
             alike = sum(min(share, name.kinds.get(kind, 0.0) / name.columns) for kind, share in kinds.items())
             alike *= _as_long(length, name.length / name.columns)
-            v, c, w = (part.get(place, 0.0) for part in (by_values, by_company, by_words))
+            v, c, w = (part.get(name_index, 0.0) for part in (by_values, by_company, by_words))
             score = (alike if kinds else 1.0) * (1 - (1 - 0.7 * v) * (1 - 0.7 * c) * (1 - 0.3 * w))
             if score >= (_LEAST_SCORE if v or w else _LEAST_BY_COMPANY):
-                why = self._why(name, shared.get(place, []), len(values), c, w)
-                found.append(Suggestion(name.text, "project", why, min(score, 0.99)))
-        return sorted(found, key=lambda one: (-one.score, one.text))[:limit]
+                why = self._why(name, shared.get(name_index, []), len(values), c, w)
+                suggestions.append(Suggestion(name.text, "project", why, min(score, 0.99)))
+        return sorted(suggestions, key=lambda suggestion: (-suggestion.score, suggestion.text))[:limit]
 
     def guess(self, cells: Sequence[str]) -> str | None:
         """What a column with these cells may be called: the name under which most of their text values stand.
@@ -183,10 +183,12 @@ class HeaderNames:
         None where no name of at least two columns has a quarter of them.
         """
         by_values, _ = self._by_values(_values(cells))
-        places = [
-            place for place in by_values if self._names[place].columns > 1 and _usual(self._names[place].text)
+        name_indices = [
+            name_index
+            for name_index in by_values
+            if self._names[name_index].columns > 1 and _usual(self._names[name_index].text)
         ]
-        best = max(places, key=lambda place: (by_values[place], -place), default=None)
+        best = max(name_indices, key=lambda name_index: (by_values[name_index], -name_index), default=None)
         return None if best is None or by_values[best] < 0.25 else self._names[best].text
 
     def _by_values(self, values: Sequence[str]) -> tuple[dict[int, float], dict[int, list[str]]]:
@@ -197,67 +199,81 @@ class HeaderNames:
             under = self._values.get(value, {})
             weight = math.log(1 + len(self._names) / (1 + len(under)))
             total += weight
-            for place, columns in under.items():
+            for name_index, columns in under.items():
                 # The 3 keeps a name that one column has from outweighing one that many have.
-                sums[place] = sums.get(place, 0.0) + weight * columns / (self._names[place].columns + 3)
-                shared.setdefault(place, []).append(value)
+                sums[name_index] = sums.get(name_index, 0.0) + weight * columns / (
+                    self._names[name_index].columns + 3
+                )
+                shared.setdefault(name_index, []).append(value)
         shared = {
-            place: some for place, some in shared.items() if len(some) > 1
+            name_index: some for name_index, some in shared.items() if len(some) > 1
         }  # one may be "unknown" or "total"
-        return {place: min(1.0, 2.5 * sums[place] / total) for place in shared}, shared
+        return {name_index: min(1.0, 2.5 * sums[name_index] / total) for name_index in shared}, shared
 
     def _by_company(self, header: str, neighbours: Sequence[int]) -> dict[int, float]:
         own = self._places.get(same_name(header))
         company = dict(self._names[own].beside) if own is not None else {}
         tables = self._names[own].columns if own is not None else 0
-        for place in neighbours:  # the table itself counts as one more of them
-            company[place] = company.get(place, 0) + 1
-        weights = {place: count / (tables + 1) * self._rarity(place) for place, count in company.items()}
-        telling = sorted(weights, key=lambda place: (-weights[place], place))[:_MOST_NEIGHBOURS]
+        for name_index in neighbours:  # the table itself counts as one more of them
+            company[name_index] = company.get(name_index, 0) + 1
+        weights = {
+            name_index: count / (tables + 1) * self._rarity(name_index)
+            for name_index, count in company.items()
+        }
+        telling = sorted(weights, key=lambda name_index: (-weights[name_index], name_index))[
+            :_MOST_NEIGHBOURS
+        ]
         products: dict[int, float] = {}
         for neighbour in telling:
             weight = weights[neighbour] * self._rarity(neighbour)
-            for place, count in self._names[neighbour].beside.items():
-                products[place] = products.get(place, 0.0) + weight * count / self._names[place].columns
-        length = math.sqrt(sum(weights[place] ** 2 for place in telling))
+            for name_index, count in self._names[neighbour].beside.items():
+                products[name_index] = (
+                    products.get(name_index, 0.0) + weight * count / self._names[name_index].columns
+                )
+        length = math.sqrt(sum(weights[name_index] ** 2 for name_index in telling))
         return {
-            place: product / (length * other) * self._names[place].columns / (self._names[place].columns + 3)
-            for place, product in products.items()
-            if self._names[place].columns > 1 and (other := self._length(place)) and length
+            name_index: product
+            / (length * other)
+            * self._names[name_index].columns
+            / (self._names[name_index].columns + 3)
+            for name_index, product in products.items()
+            if self._names[name_index].columns > 1 and (other := self._length(name_index)) and length
         }
 
-    def _length(self, place: int) -> float:
+    def _length(self, name_index: int) -> float:
         """The length of the vector of a name's company, kept until the next table."""
-        if place not in self._lengths:
-            name = self._names[place]
+        if name_index not in self._lengths:
+            name = self._names[name_index]
             shares = (n / name.columns * self._rarity(other) for other, n in name.beside.items())
-            self._lengths[place] = math.sqrt(sum(share**2 for share in shares))
-        return self._lengths[place]
+            self._lengths[name_index] = math.sqrt(sum(share**2 for share in shares))
+        return self._lengths[name_index]
 
-    def _rarity(self, place: int) -> float:
-        return math.log(1 + self.tables / self._names[place].columns)
+    def _rarity(self, name_index: int) -> float:
+        return math.log(1 + self.tables / self._names[name_index].columns)
 
     def _by_words(self, header: str) -> dict[int, float]:
         words = _stems(header)
-        found: dict[int, float] = {}
-        for place in sorted({place for word in words for place in self._words.get(word, ())}):
-            others = _stems(self._names[place].text)
-            found[place] = sum(map(self._weight, words & others)) / sum(map(self._weight, words | others))
-        return found
+        word_overlaps: dict[int, float] = {}
+        for name_index in sorted({name_index for word in words for name_index in self._words.get(word, ())}):
+            others = _stems(self._names[name_index].text)
+            word_overlaps[name_index] = sum(map(self._weight, words & others)) / sum(
+                map(self._weight, words | others)
+            )
+        return word_overlaps
 
     def _weight(self, word: str) -> float:
         return math.log(1 + len(self._names) / max(1, len(self._words.get(word, ()))))
 
     def _why(self, name: _Name, shared: Sequence[str], of: int, company: float, words: float) -> str:
-        one = name.columns == 1
-        reasons = [CALLED_SO[one].format(columns=name.columns)]
+        is_single_column = name.columns == 1
+        reasons = [CALLED_SO[is_single_column].format(columns=name.columns)]
         if shared:
             rare = sorted(shared, key=lambda value: (len(self._values[value]), value))[:2]
-            reasons.append(HOLDS[one].format(number=len(shared), of=of, values=", ".join(rare)))
+            reasons.append(HOLDS[is_single_column].format(number=len(shared), of=of, values=", ".join(rare)))
         if company >= 0.1:
-            reasons.append(BESIDE[one])
+            reasons.append(BESIDE[is_single_column])
         if words:
-            reasons.append(SHARES[one])
+            reasons.append(SHARES[is_single_column])
         return joined(reasons)
 
     def to_dict(self) -> dict[str, Any]:
@@ -288,9 +304,9 @@ class HeaderNames:
         try:
             index.tables = int(data["tables"])
             for entry in data["names"]:
-                shown = Counter[str](entry["shown"])
-                name = index._names[index._place(entry["key"], next(iter(shown)))]
-                name.shown, name.columns = shown, int(entry["columns"])
+                spellings = Counter[str](entry["shown"])
+                name = index._names[index._place(entry["key"], next(iter(spellings)))]
+                name.shown, name.columns = spellings, int(entry["columns"])
                 name.kinds = {kind: float(share) for kind, share in entry["kinds"].items() if kind in KINDS}
                 name.length = float(entry["length"])
                 name.beside = _pairs(entry["beside"])
@@ -314,9 +330,11 @@ def _length(cells: Sequence[str]) -> float:
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
-def _as_long(one: float, other: float) -> float:
+def _as_long(length: float, other_length: float) -> float:
     """1 for equal lengths, 0.7 where one is twice the other; 1 where there is nothing to compare."""
-    return math.sqrt(min(one, other) / max(one, other)) if one and other else 1.0
+    return (
+        math.sqrt(min(length, other_length) / max(length, other_length)) if length and other_length else 1.0
+    )
 
 
 def _usual(text: str) -> bool:
@@ -325,13 +343,13 @@ def _usual(text: str) -> bool:
 
 def _values(cells: Sequence[str]) -> list[str]:
     """The first distinct values that are texts; numbers, dates and times are the same in columns of every meaning."""
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     for text in dict.fromkeys(cells):
         if len(text) <= _LONGEST_VALUE and any(map(str.isalpha, text)) and view(text).kind == "text":
-            found[fold(text).casefold()] = None
-            if len(found) == _MOST_VALUES:
+            values[fold(text).casefold()] = None
+            if len(values) == _MOST_VALUES:
                 break
-    return list(found)
+    return list(values)
 
 
 def _stems(header: str) -> set[str]:

@@ -81,15 +81,18 @@ def synonyms(
     cells = table.column(column)
     missing = tuple(source for source in (thesaurus, names) if isinstance(source, Unavailable))
     usual = list(usual_names(header, cells))
-    found = [*_written_out(header), *usual]
+    candidates = [*_written_out(header), *usual]
     if isinstance(thesaurus, Thesaurus) and not is_whole(usual):
-        found += from_thesaurus(header, cells, thesaurus)
+        candidates += from_thesaurus(header, cells, thesaurus)
     if names is not None and not isinstance(names, Unavailable):
         by_columns = names.suggest(table, column)
-        told = {same_name(suggestion.text) for suggestion in by_columns}
-        found = [one if same_name(one.text) in told else _known(one, names) for one in found] + by_columns
-    found = [suggestion for suggestion in found if not _repeats_a_word(suggestion.text, header)]
-    return Suggested(tuple(_best(found, taken(table), limit)), missing)
+        project_names = {same_name(suggestion.text) for suggestion in by_columns}
+        candidates = [
+            candidate if same_name(candidate.text) in project_names else _known(candidate, names)
+            for candidate in candidates
+        ] + by_columns
+    candidates = [suggestion for suggestion in candidates if not _repeats_a_word(suggestion.text, header)]
+    return Suggested(tuple(_best(candidates, taken(table), limit)), missing)
 
 
 def _repeats_a_word(name: str, header: str) -> bool:
@@ -103,19 +106,19 @@ def _written_out(header: str) -> Iterator[Suggestion]:
     """The header with a short form written out: "Pos." is "Position", "No." "Number"."""
     for word in words_of(header):
         stopped = header[word.end : word.end + 1] == "."
-        known = (
+        is_abbreviated = (
             stopped and len(word.text) > 1
         ) or word.text.lower() in _SHORT.split()  # not the S of "S.No."
-        long = long_forms(word.text) if known else ()
+        long = long_forms(word.text) if is_abbreviated else ()
         # "Pos." may be short for "positive" in a text; over a column it is what columns are called.
         long = tuple(text for text in long if is_usual(text)) or long
-        for place, text in enumerate(long[:_MOST_LONG_FORMS]):
+        for rank, text in enumerate(long[:_MOST_LONG_FORMS]):
             written = in_case_of(header, [word], text)
             yield Suggestion(
                 text=header[: word.start] + written + header[word.end + stopped :],
                 source="dictionary",
                 why=SHORT_FOR.format(word=f"{word.text}{'.' * stopped}", long=text),
-                score=0.7 / (place + 1 if len(long) > 1 else 1),
+                score=0.7 / (rank + 1 if len(long) > 1 else 1),
             )
 
 
@@ -129,13 +132,13 @@ def _known(suggestion: Suggestion, names: "HeaderNames") -> Suggestion:
     return replace(suggestion, why=_both(suggestion.why, called), score=score)
 
 
-def _both(one: str, other: str) -> str:
-    return joined([one, other], "; ")
+def _both(reason: str, other_reason: str) -> str:
+    return joined([reason, other_reason], "; ")
 
 
-def _best(found: Sequence[Suggestion], used: frozenset[str], limit: int) -> list[Suggestion]:
+def _best(suggestions: Sequence[Suggestion], used: frozenset[str], limit: int) -> list[Suggestion]:
     merged: dict[str, Suggestion] = {}
-    for suggestion in found:
+    for suggestion in suggestions:
         key = same_name(suggestion.text)
         if not key or key in used or suggestion.score < _LEAST_SCORE:
             continue
@@ -143,7 +146,7 @@ def _best(found: Sequence[Suggestion], used: frozenset[str], limit: int) -> list
         if other is None:
             merged[key] = suggestion
         elif other.source == suggestion.source:
-            merged[key] = max(other, suggestion, key=lambda one: one.score)
+            merged[key] = max(other, suggestion, key=lambda candidate: candidate.score)
         else:
             score = 1 - (1 - other.score) * (1 - suggestion.score)
             merged[key] = replace(
@@ -152,22 +155,22 @@ def _best(found: Sequence[Suggestion], used: frozenset[str], limit: int) -> list
                 score=score,
                 sense=other.sense or suggestion.sense,
             )
-    ranked = sorted(merged.values(), key=lambda one: (-one.score, one.text))
+    ranked = sorted(merged.values(), key=lambda candidate: (-candidate.score, candidate.text))
     least = _LEAST_OF_BEST * ranked[0].score if ranked else 0
-    return [one for one in ranked if one.score >= least][:limit]
+    return [candidate for candidate in ranked if candidate.score >= least][:limit]
 
 
 def from_thesaurus(header: str, cells: Sequence[str], thesaurus: Thesaurus) -> list[Suggestion]:
     """Every header that one word or collocation of `header` makes when another takes its place."""
     kinds = kinds_of(cells)
     words = words_of(header)
-    found: dict[str, Suggestion] = {}
-    for place, weight in _places(header, words, thesaurus):
-        for suggestion in _instead_of(header, place, weight, kinds, thesaurus):
-            known = found.get(suggestion.text)
-            if known is None or known.score < suggestion.score:
-                found[suggestion.text] = suggestion
-    return list(found.values())
+    best_by_text: dict[str, Suggestion] = {}
+    for phrase, weight in _places(header, words, thesaurus):
+        for suggestion in _instead_of(header, phrase, weight, kinds, thesaurus):
+            previous = best_by_text.get(suggestion.text)
+            if previous is None or previous.score < suggestion.score:
+                best_by_text[suggestion.text] = suggestion
+    return list(best_by_text.values())
 
 
 def _places(
@@ -180,10 +183,10 @@ def _places(
     within: set[int] = set()
     for length in range(_LONGEST_COLLOCATION, 1, -1):
         for start in range(len(words) - length + 1):
-            place = words[start : start + length]
-            if _adjoining(header, place) and thesaurus.readings(_text(header, place)):
-                within.update(word.start for word in place)
-                yield place, 1.0
+            phrase = words[start : start + length]
+            if _adjoining(header, phrase) and thesaurus.readings(_text(header, phrase)):
+                within.update(word.start for word in phrase)
+                yield phrase, 1.0
     for word in words:
         short = header[word.end : word.end + 1] == "." or word.text.lower() in _SHORT.split()
         short = short or (word.text.isupper() and len(word.text) <= 4)  # US, GDP, AUS
@@ -193,8 +196,8 @@ def _places(
             yield [word], 0.3 if word.start in within else 1.0
 
 
-def _text(header: str, place: Sequence[Word]) -> str:
-    return " ".join(header[place[0].start : place[-1].end].split())
+def _text(header: str, phrase: Sequence[Word]) -> str:
+    return " ".join(header[phrase[0].start : phrase[-1].end].split())
 
 
 def _adjoining(header: str, words: Sequence[Word]) -> bool:
@@ -203,10 +206,10 @@ def _adjoining(header: str, words: Sequence[Word]) -> bool:
 
 
 def _instead_of(
-    header: str, place: Sequence[Word], weight: float, kinds: dict[str, float], thesaurus: Thesaurus
+    header: str, phrase: Sequence[Word], weight: float, kinds: dict[str, float], thesaurus: Thesaurus
 ) -> Iterator[Suggestion]:
-    text = _text(header, place)
-    last = place[-1].end == max(word.end for word in words_of(header))
+    text = _text(header, phrase)
+    last = phrase[-1].end == max(word.end for word in words_of(header))
     readings = thesaurus.readings(text)
     if any(reading.kind == "n" for reading in readings):
         # "Win" and "Name" name a thing; "Assumed" and "Left", which are no nouns, what was done.
@@ -239,7 +242,7 @@ def _instead_of(
                     and not is_short_form(inflected, text)
                 ):
                     yield Suggestion(
-                        text=replaced(header, place, inflected),
+                        text=replaced(header, phrase, inflected),
                         source="thesaurus",
                         why="" if score == fitting else BROADER if reading.kind in "nv" else ALIKE,
                         score=min(0.99, score * _familiarity(word, thesaurus)),
@@ -255,15 +258,15 @@ def _shortened(definition: str) -> str:
 
 def _familiarity(word: str, thesaurus: Thesaurus) -> float:
     """0.2 for a word that WordNet's texts do not have, 1 for one that they have 200 times; less for phrases."""
-    known = math.log1p(thesaurus.frequency(word.lower())) / math.log1p(200)
-    return (0.2 + 0.8 * min(1.0, known)) * (1.0, 0.7, 0.4)[min(2, word.count(" "))]
+    log_frequency = math.log1p(thesaurus.frequency(word.lower())) / math.log1p(200)
+    return (0.2 + 0.8 * min(1.0, log_frequency)) * (1.0, 0.7, 0.4)[min(2, word.count(" "))]
 
 
 def _shares(senses: Sequence[Sense], reading: Reading) -> list[float]:
     """How likely each sense is: its count in the sense-tagged texts, and its place in WordNet's order."""
     counts = [
-        sum(count for word, count in sense.words if word.lower() == reading.word) + 1 / (place + 1)
-        for place, sense in enumerate(senses)
+        sum(count for word, count in sense.words if word.lower() == reading.word) + 1 / (rank + 1)
+        for rank, sense in enumerate(senses)
     ]
     # The square root, because the texts are newspapers and novels of the 1960s and tables are neither.
     roots = [math.sqrt(count) for count in counts]

@@ -76,8 +76,8 @@ class Thesaurus:
 
     def classes(self, word: str) -> tuple[Class, ...]:
         """The classes in which a word is listed."""
-        found = self._numbers(word)
-        return tuple(kind for kind in get_args(Class) if kind in found)
+        numbers_by_class = self._numbers(word)
+        return tuple(kind for kind in get_args(Class) if kind in numbers_by_class)
 
     def near(self, sense: Sense) -> tuple[Sense, ...]:
         """The senses that are one step broader, or alike."""
@@ -100,12 +100,12 @@ class Thesaurus:
     def readings(self, word: str) -> list[Reading]:
         """Every listed word that `word` (any case) can be a form of: itself first, then by its ending."""
         word = word.lower()
-        found = [Reading(word, kind, "base") for kind in self.classes(word)]
+        readings = [Reading(word, kind, "base") for kind in self.classes(word)]
         for kind, form, base in self._inflected(word):
             reading = Reading(base, kind, form)
-            if base != word and reading not in found and kind in self.classes(base):
-                found.append(reading)
-        return found
+            if base != word and reading not in readings and kind in self.classes(base):
+                readings.append(reading)
+        return readings
 
     def _inflected(self, word: str) -> Iterator[tuple[Class, Form, str]]:
         for base in self._bases.get((word, "n"), ()):
@@ -125,12 +125,12 @@ class Thesaurus:
             return word
         head, blank, last, rest = _inflected_part(word, kind)
         if kind == "n" and (
-            last.endswith("ings") or any(one.form == "plural" for one in self.readings(last))
+            last.endswith("ings") or any(candidate.form == "plural" for candidate in self.readings(last))
         ):
             return word  # "earnings" and "profits" are plurals already
-        irregular = [one for one in self._irregular.get((last, kind), ()) if " " not in one]
+        irregular = [candidate for candidate in self._irregular.get((last, kind), ()) if " " not in candidate]
         if kind == "v":
-            irregular = [one for one in irregular if one.endswith("ing") == (form == "ing")]
+            irregular = [candidate for candidate in irregular if candidate.endswith("ing") == (form == "ing")]
             if len(irregular) > 1:
                 return None
         inflected = irregular[0] if irregular else regular(last, form)
@@ -138,10 +138,10 @@ class Thesaurus:
 
     def _numbers(self, word: str) -> dict[str, tuple[int, ...]]:
         start = word + "\t"
-        place = bisect_left(self._words, start)
-        if place == len(self._words) or not self._words[place].startswith(start):
+        index = bisect_left(self._words, start)
+        if index == len(self._words) or not self._words[index].startswith(start):
             return {}
-        fields = self._words[place].split("\t")[1:]
+        fields = self._words[index].split("\t")[1:]
         return {field[0]: tuple(map(int, field[1:].split())) for field in fields}
 
     def _sense(self, number: int) -> Sense:

@@ -38,13 +38,13 @@ def usual_names(header: str, cells: Sequence[str]) -> Iterator[Suggestion]:
     words = words_of(header)
     kinds = kinds_of(cells)
     for start in range(max(0, len(words) - _LONGEST), len(words)):
-        place = words[start:]
-        written = header[place[0].start : place[-1].end]
-        found = list(_others(" ".join(re.sub(r"[\W_]+", " ", written).lower().split()), kinds))
-        if not found and "-" in written:
-            found = list(_others(written.lower(), kinds))
-        if found:
-            yield from _suggested(header, place, found, _WHOLE if start == 0 else _LAST)
+        phrase = words[start:]
+        written = header[phrase[0].start : phrase[-1].end]
+        other_names = list(_others(" ".join(re.sub(r"[\W_]+", " ", written).lower().split()), kinds))
+        if not other_names and "-" in written:
+            other_names = list(_others(written.lower(), kinds))
+        if other_names:
+            yield from _suggested(header, phrase, other_names, _WHOLE if start == 0 else _LAST)
             return
 
 
@@ -59,12 +59,12 @@ def is_usual(name: str) -> bool:
 
 
 def _suggested(
-    header: str, place: Sequence[Word], others: Sequence[str], score: float
+    header: str, phrase: Sequence[Word], others: Sequence[str], score: float
 ) -> Iterator[Suggestion]:
-    written = " ".join(header[place[0].start : place[-1].end].split())
+    written = " ".join(header[phrase[0].start : phrase[-1].end].split())
     for rank, other in enumerate(others):
         why = STANDS_FOR.format(word=written)
-        yield Suggestion(replaced(header, place, other), "usual", why, score - rank * _STEP)
+        yield Suggestion(replaced(header, phrase, other), "usual", why, score - rank * _STEP)
 
 
 def _others(name: str, kinds: dict[str, float]) -> Iterator[str]:
@@ -74,11 +74,11 @@ def _others(name: str, kinds: dict[str, float]) -> Iterator[str]:
             if name.endswith(ending) and name[: -len(ending)] + replacement in _entries():
                 entries, plural = _entries()[name[: -len(ending)] + replacement], True
                 break
-    known = sum(kinds.values())
+    total_share = sum(kinds.values())
     seen: set[str] = set()
     for entry in entries:
         share = sum(share for kind, share in kinds.items() if kind in entry.kinds)
-        if known and share < _LEAST_SHARE:
+        if total_share and share < _LEAST_SHARE:
             continue
         for other in entry.others:
             if other not in seen:
@@ -96,7 +96,7 @@ def _plural(name: str) -> str:
 
 @cache
 def _entries() -> dict[str, tuple[_Entry, ...]]:
-    found: dict[str, list[_Entry]] = {}
+    entries_by_name: dict[str, list[_Entry]] = {}
     for number, line in enumerate(NAMES.read_text(encoding="utf-8").splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
@@ -106,5 +106,7 @@ def _entries() -> dict[str, tuple[_Entry, ...]]:
             raise ValueError(
                 f"{NAMES.name}, line {number}: {line!r} is not a name, its kinds and other names"
             )
-        found.setdefault(match["name"], []).append(_Entry(kinds, tuple(match["others"].split(", "))))
-    return {name: tuple(entries) for name, entries in found.items()}
+        entries_by_name.setdefault(match["name"], []).append(
+            _Entry(kinds, tuple(match["others"].split(", ")))
+        )
+    return {name: tuple(entries) for name, entries in entries_by_name.items()}

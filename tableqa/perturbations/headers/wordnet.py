@@ -67,11 +67,13 @@ def _name(reader: Any) -> str:
 
 
 def _parts(reader: Any) -> dict[str, Sequence[str]]:
-    kept = [synset for synset in reader.all_synsets() if not synset.instance_hypernyms() and _words(synset)]
-    kept.sort(key=lambda synset: (synset.pos().replace("s", "a"), synset.offset()))
-    numbers = {_key(synset): number for number, synset in enumerate(kept)}
-    senses = [_sense_line(synset, numbers) for synset in kept]
-    words = {lemma.name().lower().replace("_", " ") for synset in kept for lemma in _words(synset)}
+    synsets = [
+        synset for synset in reader.all_synsets() if not synset.instance_hypernyms() and _words(synset)
+    ]
+    synsets.sort(key=lambda synset: (synset.pos().replace("s", "a"), synset.offset()))
+    numbers = {_key(synset): number for number, synset in enumerate(synsets)}
+    senses = [_sense_line(synset, numbers) for synset in synsets]
+    words = {lemma.name().lower().replace("_", " ") for synset in synsets for lemma in _words(synset)}
     lines = [line for word in words if (line := _word_line(word, reader, numbers))]
     return {"senses": senses, "words": sorted(lines), "forms": _form_lines(reader, words)}
 
@@ -128,9 +130,9 @@ def _form_lines(reader: Any, words: set[str]) -> list[str]:
     lines = []
     for kind in ("n", "v"):
         for form, bases in reader._exception_map[kind].items():
-            known = [
+            listed_bases = [
                 base.replace("_", " ") for base in bases if base.replace("_", " ") in words and base != form
             ]
-            if known and "_" not in form:
-                lines.append("\t".join((form, kind, *known)))
+            if listed_bases and "_" not in form:
+                lines.append("\t".join((form, kind, *listed_bases)))
     return sorted(lines)

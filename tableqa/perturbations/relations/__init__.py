@@ -74,11 +74,11 @@ def relations(table: Table, least: float = 0.8) -> Relations:
     if step > 1:
         notes.append(f"Texts within texts were checked in every {step}th row.")
     repeated = list(texts(looked_at, columns, range(0, len(looked_at.rows), step), least))
-    found = [*arithmetic(_first_rows(looked_at, most), columns, least), *repeated, *depends]
-    found.sort(
+    all_relations = [*arithmetic(_first_rows(looked_at, most), columns, least), *repeated, *depends]
+    all_relations.sort(
         key=lambda relation: (bool(relation.trivial), _ORDER[relation.kind], -relation.share, -relation.of)
     )
-    return Relations(tuple(found), (*notes, *cut))
+    return Relations(tuple(all_relations), (*notes, *cut))
 
 
 def _first_rows(table: Table, most: int) -> Table:

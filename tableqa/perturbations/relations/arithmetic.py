@@ -86,13 +86,13 @@ def arithmetic(table: Table, columns: Sequence[int], least: float) -> list[Relat
     if not table.rows:
         return []
     numbers = _Numbers(table, columns)
-    found: list[Relation] = []
+    candidates: list[Relation] = []
     with np.errstate(all="ignore"):  # what cannot be divided is not tested
         for search in (_sums_of_neighbours, _sums, _products, _ratios, _shares, _shares_of_total, _running):
-            found += search(numbers, least)
-    found += _ranks(table, columns, least)
+            candidates += search(numbers, least)
+    candidates += _ranks(table, columns, least)
     best: dict[tuple[frozenset[str], bool], Relation] = {}
-    for relation in found:
+    for relation in candidates:
         # A rank or a running number is another statement than a sum of the same columns.
         key = (frozenset((relation.target, *relation.sources)), relation.kind in ("rank", "running_number"))
         if key not in best or relation.share > best[key].share:
@@ -240,12 +240,12 @@ def _running(numbers: _Numbers, least: float) -> Iterator[Relation]:
             direction = "grows" if steps[0] > 0 else "falls"
             words = f"{numbers.name(target)} {direction} by {abs(steps[0]):g} from row to row"
             rows = numbers.values.shape[1]
-            told: tuple[str, ...] = ()
+            implied_rows: tuple[str, ...] = ()
             if abs(steps[0] - 1) <= _SLACK and abs(numbers.values[target][0] - 1) <= _SLACK:
                 # The rows themselves can be counted. What begins elsewhere is lost with its beginning.
                 words = f"{numbers.name(target)} counts the rows: 1 in the first, 2 in the second, and so on"
-                told = numbers.table.row_ids
-            yield Relation("running_number", numbers.column(target), (), words, rows, rows, told=told)
+                implied_rows = numbers.table.row_ids
+            yield Relation("running_number", numbers.column(target), (), words, rows, rows, told=implied_rows)
         elif numbers.telling[target]:  # a running number is the running total of many things by chance
             error = numbers.errors[target][1:] + numbers.errors[target][:-1] + numbers.errors[:, 1:]
             ok, tested = _near(numbers.values[:, 1:], steps, error)
@@ -269,8 +269,13 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
     ranked = {j: _column(table, j, _rank_of) for j in columns}
     ordered = {j: _column(table, j, _order_of) for j in columns}
     for a, ranks in ranked.items():
-        known = ranks[~np.isnan(ranks)]
-        if known.size < _LEAST_ROWS or known.min() != 1 or known.max() > len(table.rows) or len({*known}) < 3:
+        filled_ranks = ranks[~np.isnan(ranks)]
+        if (
+            filled_ranks.size < _LEAST_ROWS
+            or filled_ranks.min() != 1
+            or filled_ranks.max() > len(table.rows)
+            or len({*filled_ranks}) < 3
+        ):
             continue
         for b, values in ordered.items():
             both = ~np.isnan(ranks) & ~np.isnan(values)
@@ -288,7 +293,7 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
                     _, group = np.unique(values, return_inverse=True)
                     worst = np.zeros(len(group))
                     np.maximum.at(worst, group, np.where(np.isnan(ranks), np.inf, ranks))
-                    told = ok & (ranks == low) & (worst[group] == low)
+                    implied_mask = ok & (ranks == low) & (worst[group] == low)
                     say = _says(table, a, b)
                     yield Relation(
                         "rank",
@@ -298,20 +303,20 @@ def _ranks(table: Table, columns: Sequence[int], least: float) -> Iterator[Relat
                         int(ok.sum()),
                         int(both.sum()),
                         counterexamples(table, map(int, wrong), say),
-                        told=rows_of(table, np.flatnonzero(told).tolist()),
-                        tied=rows_of(table, np.flatnonzero(ok & ~told).tolist()),
+                        told=rows_of(table, np.flatnonzero(implied_mask).tolist()),
+                        tied=rows_of(table, np.flatnonzero(ok & ~implied_mask).tolist()),
                     )
 
 
-def _ties_left_open(found: Iterable[Relation]) -> Iterator[Relation]:
+def _ties_left_open(relations: Iterable[Relation]) -> Iterator[Relation]:
     """What counts the rows and is the rank of a column as well does not tell who is tied by their place alone: the same
     rank would fit."""
     ranks: dict[str, list[Relation]] = defaultdict(list)
-    found = list(found)
-    for relation in found:
+    relations = list(relations)
+    for relation in relations:
         if relation.kind == "rank" and relation.holds == relation.of:
             ranks[relation.target].append(relation)
-    for relation in found:
+    for relation in relations:
         if relation.kind == "running_number" and ranks[relation.target]:
             tied = set.intersection(*(set(rank.tied) for rank in ranks[relation.target]))
             relation = replace(relation, told=tuple(row for row in relation.told if row not in tied))
@@ -385,7 +390,7 @@ def _relation(
     ok: Array,
     tested: Array,
     sign: str,
-    told: Array | None = None,
+    implied_mask: Array | None = None,
 ) -> Relation:
     import numpy as np
 
@@ -403,5 +408,8 @@ def _relation(
         holds=int(ok.sum()),
         of=int(tested.sum()),
         counterexamples=counterexamples(numbers.table, map(int, np.flatnonzero(tested & ~ok)), say),
-        told=rows_of(numbers.table, np.flatnonzero(ok if told is None else told & (ok | ~tested)).tolist()),
+        told=rows_of(
+            numbers.table,
+            np.flatnonzero(ok if implied_mask is None else implied_mask & (ok | ~tested)).tolist(),
+        ),
     )

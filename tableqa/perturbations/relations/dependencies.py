@@ -31,7 +31,7 @@ def dependencies(table: Table, columns: Sequence[int]) -> tuple[list[Relation], 
     if rows < 2:
         return [], []
     least = max(_LEAST_SUPPORT, _LEAST_SHARE * rows)
-    found = list(_trivial(table, columns, distinct))
+    relations = list(_trivial(table, columns, distinct))
     telling = [j for j in columns if 1 < distinct[j] < rows]
     alone: dict[int, set[int]] = {j: set() for j in telling}
     for a in telling:
@@ -40,9 +40,9 @@ def dependencies(table: Table, columns: Sequence[int]) -> tuple[list[Relation], 
             if a != b and support >= least and len(set(zip(codes[a], codes[b], strict=True))) == distinct[a]:
                 alone[b].add(a)
                 words = f"{name_of(table, a)} determines {name_of(table, b)}"
-                found.append(_dependency(table, (a,), b, words, support))
+                relations.append(_dependency(table, (a,), b, words, support))
     pairs, notes = _pairs(table, telling, codes, alone, least)
-    return found + pairs, notes
+    return relations + pairs, notes
 
 
 def _trivial(table: Table, columns: Sequence[int], distinct: dict[int, int]) -> Iterator[Relation]:
@@ -75,7 +75,7 @@ def _pairs(
         notes.append(
             f"Of the {len(pairs):,} pairs of columns, the first {possible:,} were tried as the left side of a dependency."
         )
-    found = []
+    relations = []
     for a, b in pairs[:possible]:
         together = list(zip(codes[a], codes[b], strict=True))
         groups = Counter(together)
@@ -87,18 +87,20 @@ def _pairs(
                 continue
             if len(set(zip(together, codes[c], strict=True))) == len(groups):
                 words = f"{name_of(table, a)} and {name_of(table, b)} together determine {name_of(table, c)}"
-                found.append(_dependency(table, (a, b), c, words, support))
-    found.sort(key=lambda relation: -relation.of)
-    if len(found) > _MOST_PAIRS:
+                relations.append(_dependency(table, (a, b), c, words, support))
+    relations.sort(key=lambda relation: -relation.of)
+    if len(relations) > _MOST_PAIRS:
         notes.append(
-            f"Of {len(found)} dependencies on two columns, the {_MOST_PAIRS} with most support are shown."
+            f"Of {len(relations)} dependencies on two columns, the {_MOST_PAIRS} with most support are shown."
         )
-    return found[:_MOST_PAIRS], notes
+    return relations[:_MOST_PAIRS], notes
 
 
-def _dependency(table: Table, left: Sequence[int], right: int, words: str, support: int) -> Relation:
-    sources = tuple(table.column_ids[j] for j in left)
-    return Relation("dependency", table.column_ids[right], sources, words, support, support)
+def _dependency(
+    table: Table, left_columns: Sequence[int], right_column: int, words: str, support: int
+) -> Relation:
+    sources = tuple(table.column_ids[j] for j in left_columns)
+    return Relation("dependency", table.column_ids[right_column], sources, words, support, support)
 
 
 def _codes(table: Table, j: int) -> list[int]:

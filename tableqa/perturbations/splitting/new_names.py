@@ -95,29 +95,31 @@ _KINDS: tuple[tuple[str, Callable[[str], object]], ...] = (
 def part_names(
     splitting: Splitting,
     header: str,
-    known: Sequence[str] = (),
+    form_names: Sequence[str] = (),
     guess: Callable[[Sequence[str]], str | None] | None = None,
 ) -> tuple[str, ...]:
     """A name for each part of a split, all different.
 
-    known  the names that the form of the cells gives: "" for a part without one, `HEADER` for what the header says
+    form_names  the names that the form of the cells gives: "" for a part without one, `HEADER` for what the header says
     guess  names a column by its cells, as the project's tables call such columns; None where it cannot tell
     """
     stem = header_stem(header)
     columns = [[text for text in column if text.strip()] for column in splitting.columns()]
     kinds = [_kind(cells) for cells in columns]
-    names = list(_of_header(header, splitting, known) or _of_words(header, splitting, columns, kinds, known))
+    names = list(
+        _of_header(header, splitting, form_names) or _of_words(header, splitting, columns, kinds, form_names)
+    )
     names = names or [""] * splitting.number
-    for place, cells in enumerate(columns):
-        if not names[place]:
-            name = (guess(cells) if guess and cells else None) or kinds[place]
-            names[place] = "" if name in names else name
+    for index, cells in enumerate(columns):
+        if not names[index]:
+            name = (guess(cells) if guess and cells else None) or kinds[index]
+            names[index] = "" if name in names else name
     _name_places(header, kinds, names)
     chosen: list[str] = []
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         name = stem if name == HEADER else name
-        chosen.append(f"{stem} {place + 1}" if name in ("", *chosen) else name)
-    unnamed = [place for place, name in enumerate(chosen) if name == f"{stem} {place + 1}"]
+        chosen.append(f"{stem} {index + 1}" if name in ("", *chosen) else name)
+    unnamed = [index for index, name in enumerate(chosen) if name == f"{stem} {index + 1}"]
     if len(unnamed) == 1 and stem not in chosen:
         chosen[unnamed[0]] = stem  # "Location" and "Country"
     return tuple(chosen)
@@ -136,16 +138,16 @@ def _kind(cells: Sequence[str]) -> str:
     return ""
 
 
-def _of_header(header: str, splitting: Splitting, known: Sequence[str]) -> tuple[str, ...]:
+def _of_header(header: str, splitting: Splitting, form_names: Sequence[str]) -> tuple[str, ...]:
     """The parts of the header, where it is put together as the cells are: "City, State", "Player (Country)"."""
     way = splitting.way
     parts: Sequence[str] = ()
-    if tuple(known) == (HEADER, ""):
+    if tuple(form_names) == (HEADER, ""):
         parts = Template("{1} ({2})").parts(header) or ()
     elif isinstance(way, Delimiter) and way.text != " ":
         parts = way.parts(header) or ()
     if len(parts) != splitting.number:
-        between = _BETWEEN_NAMES if known and not any(known) else _BETWEEN_WORDS
+        between = _BETWEEN_NAMES if form_names and not any(form_names) else _BETWEEN_WORDS
         parts = [part.strip() for part in between.split(header.strip())]
     fine = len(parts) == splitting.number and all(len(part) > 1 for part in parts)
     return tuple(parts) if fine and len(set(parts)) == len(parts) else ()
@@ -156,20 +158,20 @@ def _of_words(
     splitting: Splitting,
     columns: Sequence[Sequence[str]],
     kinds: Sequence[str],
-    known: Sequence[str],
+    form_names: Sequence[str],
 ) -> tuple[str, ...]:
     """The names that the form gives, or that a word of the header implies for parts like these."""
-    said = set(re.findall(r"[^\W\d_]+(?:[-–][^\W\d_]+)*", header.lower()))
+    header_words = set(re.findall(r"[^\W\d_]+(?:[-–][^\W\d_]+)*", header.lower()))
     number = splitting.number
     text = splitting.way.text if isinstance(splitting.way, Delimiter) else ""
-    if number == 2 and not any(kinds) and said & _PEOPLE and text in (" ", ",", ", "):
+    if number == 2 and not any(kinds) and header_words & _PEOPLE and text in (" ", ",", ", "):
         return ("First name", "Last name") if text == " " else ("Last name", "First name")
     if all(cells and all(cell.strip().isdecimal() for cell in cells) for cells in columns):
-        if said & _RECORDS and number in (2, 3):
+        if header_words & _RECORDS and number in (2, 3):
             return ("Wins", "Losses", "Ties")[:number]
-        if said & _SCORES and number == 2:
+        if header_words & _SCORES and number == 2:
             return ("First score", "Second score")
-    return tuple(known) if len(known) == number else ()
+    return tuple(form_names) if len(form_names) == number else ()
 
 
 def _name_places(header: str, kinds: Sequence[str], names: list[str]) -> None:
@@ -183,6 +185,6 @@ def _name_places(header: str, kinds: Sequence[str], names: list[str]) -> None:
     before = {2: ["City"], 3: ["Venue", "City"]}.get(len(names), [])
     if len(kinds) == 3 and kinds[1] == "State":
         before = ["City", "State"]
-    for place, name in enumerate(before):
-        if not names[place] and name not in names:
-            names[place] = name
+    for index, name in enumerate(before):
+        if not names[index] and name not in names:
+            names[index] = name

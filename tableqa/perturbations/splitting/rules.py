@@ -57,8 +57,8 @@ class Delimiter:
     @property
     def words(self) -> str:
         """What is done, in words."""
-        shown = {"\n": "line break", " ": "blank"}.get(self.text, f"“{self.text}”")
-        return f"at {'every' if self.at == 'every' else f'the {self.at}'} {shown}"
+        delimiter = {"\n": "line break", " ": "blank"}.get(self.text, f"“{self.text}”")
+        return f"at {'every' if self.at == 'every' else f'the {self.at}'} {delimiter}"
 
     def to_dict(self) -> dict[str, Any]:
         return {"by": self.by, "text": self.text, "at": self.at}
@@ -104,8 +104,10 @@ class Pattern:
     def names(self) -> tuple[str, ...]:
         """The names of the groups, "" for those that have none."""
         compiled = _compiled(self.text)
-        named = {place: name for name, place in compiled.groupindex.items()}
-        return tuple(named.get(place + 1, "").replace("_", " ") for place in range(compiled.groups))
+        named = {group_index: name for name, group_index in compiled.groupindex.items()}
+        return tuple(
+            named.get(group_index + 1, "").replace("_", " ") for group_index in range(compiled.groups)
+        )
 
     @property
     def words(self) -> str:

@@ -115,22 +115,22 @@ def proposals(
     Looks at the first 300 filled cells.
     """
     filled = [cell for cell in cells if format_of(cell).kind != "none"][:_LOOKED_AT]
-    found: list[tuple[float, Splitting, str, tuple[str, ...]]] = []
+    candidates: list[tuple[float, Splitting, str, tuple[str, ...]]] = []
     for rank, form in enumerate(_FORMS):
-        found += _worth(split(filled, form.way), form.words, form.names, 0.15 - rank / 1000)
+        candidates += _worth(split(filled, form.way), form.words, form.names, 0.15 - rank / 1000)
     for rank, text in enumerate(_delimiters(filled)):
         for step, at in enumerate(get_args(At)):
             if (text != " " or at == "every") and not _cuts_names(filled, text):
                 way = Delimiter(text, at)
-                found += _worth(split(filled, way), way.words, (), -rank / 1000 - 0.05 * (step > 0))
-    found.sort(key=lambda one: -one[0])
+                candidates += _worth(split(filled, way), way.words, (), -rank / 1000 - 0.05 * (step > 0))
+    candidates.sort(key=lambda candidate: -candidate[0])
     chosen: list[Proposal] = []
     seen: set[tuple[object, ...]] = set()
-    for _, splitting, words, known in found:
+    for _, splitting, words, form_names in candidates:
         key = tuple(cut.parts for cut in splitting.cuts)
         if key not in seen and len(chosen) < most:
             seen.add(key)
-            chosen.append(_proposal(splitting, words, known, header, names))
+            chosen.append(_proposal(splitting, words, form_names, header, names))
     return chosen
 
 
@@ -152,7 +152,7 @@ def _cuts_names(cells: Sequence[str], text: str) -> bool:
     cut = [
         chunks
         for chunks in holding
-        if any(_is_code(one) or (text == "-" and _is_word(one)) for one in chunks)
+        if any(_is_code(piece) or (text == "-" and _is_word(piece)) for piece in chunks)
     ]
     return len(cut) > 0.5 * len(holding)
 
@@ -200,9 +200,9 @@ def _names_of_people(parts: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _proposal(
-    splitting: Splitting, words: str, known: tuple[str, ...], header: str, names: "HeaderNames | None"
+    splitting: Splitting, words: str, form_names: tuple[str, ...], header: str, names: "HeaderNames | None"
 ) -> Proposal:
-    chosen = part_names(splitting, header, known, names.guess if names is not None else None)
+    chosen = part_names(splitting, header, form_names, names.guess if names is not None else None)
     example = next(cut.parts for cut in splitting.cuts if cut.parts)
     splits = sum(cut.parts is not None for cut in splitting.cuts)
     return Proposal(splitting.way, words, chosen, splits, len(splitting.cuts), example)

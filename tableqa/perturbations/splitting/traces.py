@@ -29,9 +29,9 @@ def foreign(part: str, cell: str) -> tuple[str, ...]:
     """
     if _line(part) in _line(cell):
         return ()
-    known = {reading for token in _tokens(cell) for reading in _readings(token)}
+    cell_readings = {reading for token in _tokens(cell) for reading in _readings(token)}
     years = {token[:2] for token in _tokens(cell) if len(token) == 4 and token.isdigit()}
-    return tuple(token for token in _tokens(part) if not _follows(token, known, years))
+    return tuple(token for token in _tokens(part) if not _follows(token, cell_readings, years))
 
 
 def lost(cell: str, parts: Sequence[str]) -> tuple[str, ...]:
@@ -40,9 +40,9 @@ def lost(cell: str, parts: Sequence[str]) -> tuple[str, ...]:
     A word that a cut goes through is lost: "B" and "ob" do not hold "Bob". Cuts between words, at signs and between
     digits and letters lose nothing.
     """
-    known = {reading for part in parts for token in _tokens(part) for reading in _readings(token)}
+    part_readings = {reading for part in parts for token in _tokens(part) for reading in _readings(token)}
     ends = {token[-2:] for part in parts for token in _tokens(part) if len(token) == 4 and token.isdigit()}
-    joined = {run.group().replace(".", "") for run in _INITIALS.finditer(_line(cell))} & known
+    joined = {run.group().replace(".", "") for run in _INITIALS.finditer(_line(cell))} & part_readings
     text = _INITIALS.sub(
         lambda run: "" if run.group().replace(".", "") in joined else run.group(), _line(cell)
     )
@@ -50,17 +50,19 @@ def lost(cell: str, parts: Sequence[str]) -> tuple[str, ...]:
         token
         for token in _TOKEN.findall(text)
         if token not in _JOINING
-        and known.isdisjoint(_readings(token))
+        and part_readings.isdisjoint(_readings(token))
         and not (len(token) == 2 and token in ends)
-        and not (_DOTTED_DATE.fullmatch(token) and all(_readings(n)[-1] in known for n in token.split(".")))
+        and not (
+            _DOTTED_DATE.fullmatch(token) and all(_readings(n)[-1] in part_readings for n in token.split("."))
+        )
     )
 
 
-def _follows(token: str, known: Iterable[str], centuries: Iterable[str]) -> bool:
-    if any(reading in known for reading in _readings(token)):
+def _follows(token: str, readings: Iterable[str], centuries: Iterable[str]) -> bool:
+    if any(reading in readings for reading in _readings(token)):
         return True
     if len(token) == 4 and token.isdigit():  # 1966, of 1961-66
-        return token[:2] in centuries and token[2:] in known
+        return token[:2] in centuries and token[2:] in readings
     return False
 
 

@@ -53,13 +53,13 @@ def _questions(path: Path) -> Mapping[str, Fields]:
     if not path.is_file():
         return {}
     questions = read_object(path, _MEND).nested_each("questions")
-    return {one.text("name"): one.nested("settings") for one in questions}
+    return {question.text("name"): question.nested("settings") for question in questions}
 
 
 def _facts(settings: Fields) -> dict[str, Any]:
     """Options or ends of a question, as a definition has them."""
     type, options = settings.text("type"), settings.optional_list("options")
-    values = [plain(Fields(settings.place, one).required("value")) for one in options]
+    values = [plain(Fields(settings.place, option).required("value")) for option in options]
     if type == "rating" and values and all(isinstance(value, int) for value in values):
         return {"min": min(values), "max": max(values)}
     return {"options": [str(value) for value in values]} if type.endswith("label_selection") else {}
@@ -68,12 +68,16 @@ def _facts(settings: Fields) -> dict[str, Any]:
 def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     id = record.name("id") if "id" in record else number
     metadata = record.optional("metadata")
-    shown = {
+    visible_metadata = {
         name: value for name, value in metadata.items() if name not in _ABOUT or not isinstance(value, dict)
     }
     fields = {**record.nested("fields").value, "id": id}
-    data = Fields(record.place, {**shown, **fields})
-    changed = [name for name in shown if shown[name] != fields.get(name, shown[name])]
+    data = Fields(record.place, {**visible_metadata, **fields})
+    changed = [
+        name
+        for name in visible_metadata
+        if visible_metadata[name] != fields.get(name, visible_metadata[name])
+    ]
     losses = [tool_export.unread(f"{name} (metadata)") for name in changed]
     losses += ["suggestion" for _ in record.optional("suggestions")]
     losses += ["vector" for _ in record.optional("vectors")]
@@ -83,9 +87,9 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
     natures: dict[str, Nature] = {}
     questions = record.nested("responses") if "responses" in record else Fields(record.place, {})
     for question in questions.value:
-        for given in questions.nested_each(question):
-            with tool_export.rejecting(rejected, given, id, person=str(given.value.get("user_id", ""))):
-                person, value = given.name("user_id"), plain(given.required("value"))
+        for answer in questions.nested_each(question):
+            with tool_export.rejecting(rejected, answer, id, person=str(answer.value.get("user_id", ""))):
+                person, value = answer.name("user_id"), plain(answer.required("value"))
                 type = types.get(question, "")
                 nature = _nature(type, value)
                 if isinstance(value, list) and (type == "span" or any(map(tool_export.is_span, value))):
@@ -96,21 +100,21 @@ def _task(record: Fields, number: str, types: Mapping[str, str]) -> Task:
                     losses.append(tool_export.unread(f"{question} ({type or '?'})"))
                     continue
                 if question == tool_export.OWN:
-                    stored = Fields(given.place, decoded(given.place, given.text("value")))
+                    stored = Fields(answer.place, decoded(answer.place, answer.text("value")))
                     own[person] = tool_export.own_response(record.place.inside("responses"), stored, losses)
                     continue
                 losses += [] if question in types else ["assumed"]
                 losses += [tool_export.unread(question)] if question in values.get(person, {}) else []
                 natures[question] = nature
                 values.setdefault(person, {})[question] = value
-    for one in rejected:  # a part of a response is none
-        values.pop(str(one.record and one.record.get("user_id")), None)
+    for entry in rejected:  # a part of a response is none
+        values.pop(str(entry.record and entry.record.get("user_id")), None)
     for person, response in own.items():
         losses += tool_export.own_changes(values.get(person, {}), response)
-    place = record.place.inside("responses")
+    location = record.place.inside("responses")
     responses = [
-        own.get(person) or GivenResponse(place, person, "", None, one, natures)
-        for person, one in values.items()
+        own.get(person) or GivenResponse(location, person, "", None, entry, natures)
+        for person, entry in values.items()
     ]
     batch = tool_export.own_batch(metadata) if own else {}
     return Task(data=data, id=id, responses=responses, losses=losses, rejected=rejected, **batch)
@@ -120,7 +124,7 @@ def _nature(type: str, value: Any) -> Nature | None:
     if type:
         return _NATURES.get(type)
     if isinstance(value, list):
-        return "multi_choice" if all(isinstance(one, str) for one in value) else None
+        return "multi_choice" if all(isinstance(member, str) for member in value) else None
     return "scale" if isinstance(value, int) else "number" if isinstance(value, float) else "choice"
 
 

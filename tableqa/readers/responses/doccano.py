@@ -44,8 +44,8 @@ def tasks(path: Path) -> Iterator[Task]:
                 id = line.name("id")
                 if id not in by_id:
                     about = ("label", *_lists(line), "Comments")
-                    shown = {name: value for name, value in line.value.items() if name not in about}
-                    by_id[id] = Task(id=id, data=Fields(line.place, {**shown, "id": id}))
+                    visible_fields = {name: value for name, value in line.value.items() if name not in about}
+                    by_id[id] = Task(id=id, data=Fields(line.place, {**visible_fields, "id": id}))
                 with rejecting(by_id[id].rejected, line, id, person=file.stem):
                     if (response := _response(line, file.stem, project, by_id[id].losses)) is not None:
                         by_id[id].responses.append(response)
@@ -71,10 +71,10 @@ def _response(line: Fields, person: str, project: str, losses: list[str]) -> Giv
     losses += ["comment" for _ in line.optional_list("Comments")]
     values: dict[str, Any] = {}
     natures: dict[str, Nature] = {}
-    given = _labels(line)
-    for name, labels in given.items():
-        texts = [one for one in labels if isinstance(one, str)]
-        marks = [one for one in labels if not isinstance(one, str)]
+    labels_by_field = _labels(line)
+    for name, labels in labels_by_field.items():
+        texts = [label for label in labels if isinstance(label, str)]
+        marks = [label for label in labels if not isinstance(label, str)]
         if texts:
             is_text = project not in ("", *_OF_CLASSES)
             values[name], natures[name] = ("\n".join(texts), "text") if is_text else single_or_several(texts)
@@ -82,7 +82,7 @@ def _response(line: Fields, person: str, project: str, losses: list[str]) -> Giv
         if marks and (marked := spans(marks, name, losses)):
             values[f"{name} (spans)"], natures[f"{name} (spans)"] = marked, "text"
     if not values:
-        losses += [] if any(given.values()) else ["empty"]
+        losses += [] if any(labels_by_field.values()) else ["empty"]
         return None
     return GivenResponse(line.place, person, line.name("id"), None, values, natures)
 

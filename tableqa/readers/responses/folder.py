@@ -21,7 +21,7 @@ def opened(path: Path) -> Iterator[Path]:
 
 def files(path: Path, pattern: str, mend: str) -> list[Path]:
     """The files of a folder that match, by name; a file is itself. ReaderError where there is none."""
-    matches = [path] if path.is_file() else sorted(one for one in path.rglob(pattern) if one.is_file())
+    matches = [path] if path.is_file() else sorted(file for file in path.rglob(pattern) if file.is_file())
     if not matches:
         raise ReaderError(path, None, f"no file matches {pattern}", mend)
     return matches
@@ -29,8 +29,8 @@ def files(path: Path, pattern: str, mend: str) -> list[Path]:
 
 def read_object(file: Path, mend: str, within: str = "") -> Fields:
     """The JSON object that a file of an export holds; ReaderError."""
-    place = Place(file, 1, within)
+    location = Place(file, 1, within)
     try:
-        return Fields(place, decoded(place, file.read_text(encoding="utf-8"), mend))
+        return Fields(location, decoded(location, file.read_text(encoding="utf-8"), mend))
     except (OSError, UnicodeDecodeError) as error:
         raise ReaderError(file, None, f"it cannot be read: {error}", mend) from error

@@ -69,7 +69,7 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
         if "id" not in data:
             data = Fields(data.place, {"id": id, **data.value})
         predictions = task.optional_list("predictions")
-        whole = [plain(one) for one in predictions if isinstance(one, dict)]
+        whole = [plain(prediction) for prediction in predictions if isinstance(prediction, dict)]
         losses = ["prediction"] * (len(predictions) - len(whole))
         for name in ("drafts", "completions"):
             losses += [tool_export.unread(name)] * len(task.optional_list(name))
@@ -98,7 +98,7 @@ def _tasks(path: Path, schema: Schema) -> Iterator[Task]:
 
 def _predictions(task: Fields, schema: Schema) -> Iterator[GivenPrediction]:
     """The predictions with a result for a control. Others stay in `beside` alone: they make no import fail."""
-    whole = [one for one in task.listed("predictions") if isinstance(one, dict)]
+    whole = [entry for entry in task.listed("predictions") if isinstance(entry, dict)]
     for prediction in Fields(task.place, {"predictions": whole}).nested_each("predictions"):
         try:
             stored = _stored(prediction)
@@ -148,44 +148,48 @@ def _values(
     for result in annotation.nested_each("result"):
         control, type = result.text("from_name", default=""), result.text("type", default="")
         key, nature = _CONTROLS.get(type, ("", "text"))
-        held = Fields(result.place.inside("value"), result.optional("value"))
-        if control and tool_export.is_span(held.value):
-            marked.setdefault(control, []).append(held.value)
+        value_fields = Fields(result.place.inside("value"), result.optional("value"))
+        if control and tool_export.is_span(value_fields.value):
+            marked.setdefault(control, []).append(value_fields.value)
         elif (
             not control
             or not key
-            or held.value.keys() - {key}  # of a region
+            or value_fields.value.keys() - {key}  # of a region
             or "item_index" in result.value  # of one of several items
             or (control in values and nature in ("scale", "number", "rank"))
         ):
             losses.append(
                 tool_export.unread(f"{control} ({type})" if control else type) if type else "region"
             )
-        elif nature == "rank" and isinstance(held.required(key), dict) and len(held.value[key]) != 1:
+        elif (
+            nature == "rank"
+            and isinstance(value_fields.required(key), dict)
+            and len(value_fields.value[key]) != 1
+        ):
             losses.append("bucket")
         else:
             values[control], natures[control] = _joined(
-                values.get(control), _value(held, key, nature), nature
+                values.get(control), _value(value_fields, key, nature), nature
             )
             if schema.get(control, {}).get("type") == "multi_choice" and natures[control] == "choice":
                 values[control], natures[control] = [values[control]], "multi_choice"
         if result.value.get("meta"):
             losses.append(tool_export.unread(f"{control} (meta)"))
-    for control, found in marked.items():
-        if text := tool_export.spans(found, control, losses):
+    for control, marked_spans in marked.items():
+        if text := tool_export.spans(marked_spans, control, losses):
             values[control], natures[control] = text, "text"
     return values, natures
 
 
-def _value(held: Fields, key: str, nature: Nature) -> Any:
-    value = held.required(key)
+def _value(value_fields: Fields, key: str, nature: Nature) -> Any:
+    value = value_fields.required(key)
     members = value if isinstance(value, list) else [value]
     if nature == "choice":
         # A choice below others has its path.
-        paths = (one if isinstance(one, list) else [one] for one in members)
-        return [_BELOW.join(Fields(held.place, {key: path}).texts(key)) for path in paths]
+        paths = (member if isinstance(member, list) else [member] for member in members)
+        return [_BELOW.join(Fields(value_fields.place, {key: path}).texts(key)) for path in paths]
     if nature == "text":
-        return Fields(held.place, {key: members}).texts(key)
+        return Fields(value_fields.place, {key: members}).texts(key)
     if nature == "rank" and isinstance(value, dict):
         (value,) = value.values()  # without buckets, the only key is the control
     return value
@@ -206,16 +210,16 @@ def _schema(file: Path) -> dict[str, dict[str, Any]]:
     """What the configuration beside an export says of its controls: the XML file of the same name, else the only one."""
     from lxml import etree
 
-    found = [file.with_suffix(".xml")] if file.with_suffix(".xml").is_file() else []
-    found = found or sorted(file.parent.glob("*.xml"))
-    if len(found) != 1:
+    xml_files = [file.with_suffix(".xml")] if file.with_suffix(".xml").is_file() else []
+    xml_files = xml_files or sorted(file.parent.glob("*.xml"))
+    if len(xml_files) != 1:
         return {}
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
     try:
-        root = etree.fromstring(found[0].read_bytes(), parser)
+        root = etree.fromstring(xml_files[0].read_bytes(), parser)
     except (OSError, etree.XMLSyntaxError) as error:
         what = phrase("it cannot be read: {error}", error=str(error))
-        raise ReaderError(found[0], None, what, _MEND) from error
+        raise ReaderError(xml_files[0], None, what, _MEND) from error
     controls = (tag for tag in root.iter("*") if tag.get("name") and tag.get("toName"))
     return {tag.get("name"): facts for tag in controls if (facts := _facts(tag))}
 
@@ -233,8 +237,10 @@ def _facts(tag: Any) -> dict[str, Any]:
     if control not in ("choices", "taxonomy"):
         return {}
     several = control == "taxonomy" or tag.get("choice") == "multiple"
-    paths = ([*reversed(list(one.iterancestors("Choice"))), one] for one in tag.iter("Choice"))
-    options = [_BELOW.join(one.get("alias") or one.get("value") or "" for one in path) for path in paths]
+    paths = ([*reversed(list(choice.iterancestors("Choice"))), choice] for choice in tag.iter("Choice"))
+    options = [
+        _BELOW.join(choice.get("alias") or choice.get("value") or "" for choice in path) for path in paths
+    ]
     return {"type": "multi_choice" if several else "choice", "options": options}
 
 

@@ -63,18 +63,24 @@ def tasks(path: Path) -> Iterator[Task]:
             phases = state.nested(_PAGES) if _PAGES in state else Fields(state.place, {})
             for phase in map(phases.nested, phases.value):
                 losses += ["page" for page in phase.value for _ in phase.listed(page)]
-            kept = {name: Fields(state.place.inside(key), state.optional(key)) for name, key in _KEYS.items()}
-            for id in dict.fromkeys(id for fields in kept.values() for id in fields.value):
-                place = state.place.inside(f"item {id}")
-                task = by_id.setdefault(id, Task(id=id, data=Fields(place, {"id": id})))
-                marks = [name for name in ("link", "event") for _ in kept[name].optional(id)]
+            annotation_fields = {
+                name: Fields(state.place.inside(key), state.optional(key)) for name, key in _KEYS.items()
+            }
+            for id in dict.fromkeys(id for fields in annotation_fields.values() for id in fields.value):
+                location = state.place.inside(f"item {id}")
+                task = by_id.setdefault(id, Task(id=id, data=Fields(location, {"id": id})))
+                marks = [name for name in ("link", "event") for _ in annotation_fields[name].optional(id)]
                 task.losses.extend(map(tool_export.unread, marks))
-                stored = Fields(place, {name: kept[name].optional_list(id) for name in ("label", "span")})
+                stored = Fields(
+                    location, {name: annotation_fields[name].optional_list(id) for name in ("label", "span")}
+                )
                 with tool_export.rejecting(task.rejected, stored, id, person=person):
                     at, seconds = _times(state, id, task.losses)
                     values, natures = _answers(stored, schemes, task.losses)
                     if values:
-                        task.responses.append(GivenResponse(place, person, "", at, values, natures, seconds))
+                        task.responses.append(
+                            GivenResponse(location, person, "", at, values, natures, seconds)
+                        )
     schema = {name: _facts(scheme) for name, scheme in schemes.items()}
     for number, task in enumerate(by_id.values()):
         yield task if number else replace(task, losses=[*task.losses, *losses], schema=schema)
@@ -83,7 +89,7 @@ def tasks(path: Path) -> Iterator[Task]:
 def _schemes(folder: Path) -> dict[str, _Scheme]:
     """The schemas of the project's configuration by name; ReaderError."""
     schemes: dict[str, _Scheme] = {}
-    for file in sorted(one for one in folder.rglob("*.y*ml") if one.is_file()):
+    for file in sorted(candidate for candidate in folder.rglob("*.y*ml") if candidate.is_file()):
         if "annotation_schemes" not in (text := file.read_text("utf-8", errors="replace")):
             continue
         try:
@@ -105,8 +111,13 @@ def _answers(
     values: dict[str, Any] = {}
     natures: dict[str, Nature] = {}
     chosen, marked = defaultdict(list), defaultdict(list)
-    for label, given in _pairs(stored, "label"):
-        schema, name, value, text = label.text("schema"), label.text("name"), plain(given), text_of(given)
+    for label, raw_value in _pairs(stored, "label"):
+        schema, name, value, text = (
+            label.text("schema"),
+            label.text("name"),
+            plain(raw_value),
+            text_of(raw_value),
+        )
         scheme = schemes.get(schema) or {"annotation_type": _assumed(schema, name, value, text)}
         type = _type(scheme)
         is_option = type in _OPTIONS and name not in _BESIDE
@@ -172,7 +183,8 @@ def _answer(text: str, type: str, name: str, scheme: _Scheme) -> tuple[Any, Natu
         names = _names(scheme.get("labels" if nature == "rank" else "taxonomy"))
         # Names may have commas themselves.
         parts = sorted(
-            (one for one in names if f",{one}," in f",{text},"), key=lambda one: f",{text},".find(f",{one},")
+            (option for option in names if f",{option}," in f",{text},"),
+            key=lambda option: f",{text},".find(f",{option},"),
         )
         return (parts or text.split(","), nature) if ",".join(parts) == text or not names else None
     return (text, nature) if nature else None
@@ -207,7 +219,7 @@ def _names(listed: Any) -> list[str]:
     if isinstance(listed, Mapping):
         return [*listed, *(name for part in listed.values() for name in _names(part))]
     labels = listed if isinstance(listed, list) else []
-    return [str(one.get("name")) if isinstance(one, Mapping) else str(one) for one in labels]
+    return [str(label.get("name")) if isinstance(label, Mapping) else str(label) for label in labels]
 
 
 def _times(state: Fields, id: str, losses: list[str]) -> tuple[Any, float]:

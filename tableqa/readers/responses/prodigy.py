@@ -29,10 +29,12 @@ def tasks(path: Path) -> Iterator[Task]:
     for record in read_records(path):
         line = record.fields
         id = _id(line)
-        shown = {name: value for name, value in line.value.items() if not _is_about(name, line)}
-        task = by_id.setdefault(id, Task(id=id, data=Fields(line.place, {**shown, "id": id})))
+        visible_fields = {name: value for name, value in line.value.items() if not _is_about(name, line)}
+        task = by_id.setdefault(id, Task(id=id, data=Fields(line.place, {**visible_fields, "id": id})))
         task.losses.extend(
-            tool_export.unread(name) for name in shown if shown[name] != task.data.value.get(name)
+            tool_export.unread(name)
+            for name in visible_fields
+            if visible_fields[name] != task.data.value.get(name)
         )
         task.losses.extend(map(tool_export.unread, _unread(line)))
         with tool_export.rejecting(task.rejected, line, id, person=_person(line)):
@@ -79,11 +81,13 @@ def _response(record: Record, losses: list[str]) -> GivenResponse | None:
     if chosen := line.texts("accept") if "accept" in line else []:
         style = line.optional("config").get("choice_style")
         values["accept"], natures["accept"] = tool_export.single_or_several(chosen, style == "multiple")
-    for name in (one for one in _inputs(line) if line.value[one] != ""):
+    for name in (field_name for field_name in _inputs(line) if line.value[field_name] != ""):
         values[name] = plain(line.value[name])
         natures[name] = "text" if isinstance(values[name], str) else "number"
     for name in _SPANS:
-        if (given := line.optional_list(name)) and (marked := tool_export.spans(given, name, losses)):
+        if (marked_spans := line.optional_list(name)) and (
+            marked := tool_export.spans(marked_spans, name, losses)
+        ):
             values[name], natures[name] = marked, "text"
     if answer and not has_field:
         values["answer"], natures["answer"] = answer, "choice"

@@ -160,12 +160,12 @@ def is_span(value: Any) -> bool:
     return has_ends and any(name == "label" or name.endswith("labels") for name in value)
 
 
-def spans(found: Sequence[Any], name: str, losses: list[str]) -> str:
+def spans(marked_spans: Sequence[Any], name: str, losses: list[str]) -> str:
     """The marked spans of a field as JSON; "" where they are longer than a text can be, which is a loss."""
-    text = canonical([plain(span) for span in found])
+    text = canonical([plain(span) for span in marked_spans])
     if len(text) <= LONGEST_SPANS:
         return text
-    losses += [unread(f"{name} (spans)")] * len(found)
+    losses += [unread(f"{name} (spans)")] * len(marked_spans)
     return ""
 
 
@@ -251,7 +251,7 @@ def _written(value: Any) -> str:
     return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def own_response(place: Place, stored: Fields, losses: list[str]) -> GivenResponse:
+def own_response(response_location: Place, stored: Fields, losses: list[str]) -> GivenResponse:
     """A response as Askew wrote it for another tool: id, annotator, made_at, active_seconds and data; ReaderError.
 
     `simulated` is there where the annotator is a program.
@@ -260,5 +260,5 @@ def own_response(place: Place, stored: Fields, losses: list[str]) -> GivenRespon
     at, seconds = time_of(stored, "made_at"), seconds_of(stored, "active_seconds", losses)
     is_simulated = stored.value.get("simulated") is True
     return GivenResponse(
-        place, stored.text("annotator"), stored.name("id"), at, values, {}, seconds, is_simulated
+        response_location, stored.text("annotator"), stored.name("id"), at, values, {}, seconds, is_simulated
     )

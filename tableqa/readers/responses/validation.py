@@ -56,7 +56,7 @@ def read_responses(request: ReadRequest, progress: Callable[[int], None] = lambd
             number=rows.number,
             numbered=numbered,
             rejected=rejections.number,
-            problems=[replace(one, file=Path(one.file).name) for one in rejections.first],
+            problems=[replace(problem, file=Path(problem.file).name) for problem in rejections.first],
             report=notes.report(rows.number),
         )
 
@@ -95,44 +95,50 @@ def _storable(task: Task, rejected: list[Rejected]) -> Task:
     A question without a choice is not answered; a response that answers none is none. Both are counted.
     """
     responses = []
-    for given in task.responses:
-        if given.person.casefold() in _SHARED:
-            note("shared", given.person)
+    for response in task.responses:
+        if response.person.casefold() in _SHARED:
+            note("shared", response.person)
         values = {
-            name: normal(value) if given.natures.get(name) in OPTIONS else value
-            for name, value in given.values.items()
-            if value != [] or given.natures.get(name) not in OPTIONS
+            name: normal(value) if response.natures.get(name) in OPTIONS else value
+            for name, value in response.values.items()
+            if value != [] or response.natures.get(name) not in OPTIONS
         }
-        task.losses.extend(["unanswered"] * (len(given.values) - len(values)))
-        if given.values and not values:
+        task.losses.extend(["unanswered"] * (len(response.values) - len(values)))
+        if response.values and not values:
             continue
-        if reason := unstorable_part([given.id, values]) or unstorable_part(given.person, NAMES):
+        if reason := unstorable_part([response.id, values]) or unstorable_part(response.person, NAMES):
             what = phrase("the response contains {reason}", reason=reason)
-            held = printable("; ".join(f"{name}: {value}" for name, value in values.items()))[:80]
-            where = location(task.id, given.id, given.person)
-            error = given.place.error(joined([where, what, held], by=": "), _CORRECT)
-            rejected.append(Rejected(error, record_of(task.id, given)))
+            excerpt = printable("; ".join(f"{name}: {value}" for name, value in values.items()))[:80]
+            where = location(task.id, response.id, response.person)
+            error = response.place.error(joined([where, what, excerpt], by=": "), _CORRECT)
+            rejected.append(Rejected(error, record_of(task.id, response)))
             continue
-        person, place = (
-            normal(printable(given.person)),
-            replace(given.place, file=Path(given.place.file.name)),
+        person, response_location = (
+            normal(printable(response.person)),
+            replace(response.place, file=Path(response.place.file.name)),
         )
-        responses.append(replace(given, place=place, person=person, id=printable(given.id), values=values))
+        responses.append(
+            replace(
+                response, place=response_location, person=person, id=printable(response.id), values=values
+            )
+        )
     about = [task.id, task.task_type, task.terms, task.definition, task.schema]
-    about += [one.model for one in task.predictions]
+    about += [entry.model for entry in task.predictions]
     if reason := unstorable_part(about):
         error = task.data.place.error(phrase("the task contains {reason}", reason=reason), _CORRECT)
         rejected.append(Rejected(error, {"task": task.id, **task.data.value}))
         terms, definition = printable_in(task.terms), printable_in(task.definition)
         task = replace(task, task_type="", terms=terms, definition=definition, predictions=(), schema={})
         responses = []
-    return replace(task, responses=responses, schema={name: normal(one) for name, one in task.schema.items()})
+    return replace(
+        task, responses=responses, schema={name: normal(entry) for name, entry in task.schema.items()}
+    )
 
 
 def _digest(path: Path) -> str:
     """SHA-256 of a file; of a folder, that of the digests of its files with their names."""
     if path.is_dir():
-        files = sorted(one for one in path.rglob("*") if one.is_file())
-        lines = [f"{_digest(one)}  {one.relative_to(path).as_posix()}\n" for one in files]
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        lines = [f"{_digest(file)}  {file.relative_to(path).as_posix()}\n" for file in files]
         return hashlib.sha256("".join(lines).encode()).hexdigest()
     return file_digest(path)

@@ -160,8 +160,8 @@ def build(
     if design.one_shot:
         if solved is None:
             raise ValueError("the design has one_shot on, and there is no solved item to show")
-        shown = _item(solved.table, solved.request, design, form, "", "")
-        inner = "\n".join(part.text for part in (*shown, _part("answer", solved.answer, design)))
+        solved_parts = _item(solved.table, solved.request, design, form, "", "")
+        inner = "\n".join(part.text for part in (*solved_parts, _part("answer", solved.answer, design)))
         parts.append(_part("example", inner, design))
     parts += _item(table, request, design, form, text, knowledge)
     return Prompt((*parts, Part("answer", MARKS["answer"] if design.partition_marks else "Answer:")))
@@ -179,8 +179,8 @@ def _item(
         *([_part("text", text, design)] if text else []),
         *([Part("knowledge", knowledge)] if knowledge else []),
     ]
-    asked = _part("request", request, design)
-    return [asked, *about] if design.question_first else [*about, asked]
+    request_part = _part("request", request, design)
+    return [request_part, *about] if design.question_first else [*about, request_part]
 
 
 def _part(name: str, text: str, design: Design) -> Part:

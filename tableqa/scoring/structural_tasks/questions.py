@@ -65,8 +65,8 @@ class StructuralItem:
 
 def is_accepted(answer: str, accepted: Sequence[str]) -> bool:
     """What `StructuralItem.is_right` says, from the accepted answers alone."""
-    said = {_plain(answer), _plain(answer.strip().removesuffix("."))}
-    return any(_plain(right) in said for right in accepted)
+    answer_forms = {_plain(answer), _plain(answer.strip().removesuffix("."))}
+    return any(_plain(right) in answer_forms for right in accepted)
 
 
 def _plain(answer: str) -> str:
@@ -96,16 +96,16 @@ class StructuralTask:
         """
         if design.table_size and self.name == "size_detection":
             raise ValueError("the switch table_size says what size_detection asks for")
-        asked = self.ask(table, random.Random(f"{self.name}:{seed}:{table.digest()}"))
+        drawn_request = self.ask(table, random.Random(f"{self.name}:{seed}:{table.digest()}"))
         shot = solved.solved() if isinstance(solved, StructuralItem) else solved
         return StructuralItem(
             task=self.name,
             seed=seed,
             table=table,
             design=design,
-            request=asked.request,
-            prompt=build(table, asked.request, design, shot),
-            accepted=asked.accepted,
+            request=drawn_request.request,
+            prompt=build(table, drawn_request.request, design, shot),
+            accepted=drawn_request.accepted,
             not_shown=SERIALISATIONS[design.serialisation].leaves_out(table),
         )
 

@@ -58,9 +58,9 @@ def second(
 
     ValueError for an empty reply: without it this would be the plain prompt under another name.
     """
-    said = reply.strip()
-    if not said:
+    knowledge = reply.strip()
+    if not knowledge:
         raise ValueError("the reply to the first request is empty: there is nothing to add to the second")
-    if len(said) > MOST_KNOWLEDGE:
-        said = said[: MOST_KNOWLEDGE - 1].rstrip() + "…"
-    return build(table, request, design, solved, text, knowledge=f"{INTRODUCTION[kind]}\n{said}")
+    if len(knowledge) > MOST_KNOWLEDGE:
+        knowledge = knowledge[: MOST_KNOWLEDGE - 1].rstrip() + "…"
+    return build(table, request, design, solved, text, knowledge=f"{INTRODUCTION[kind]}\n{knowledge}")

@@ -48,10 +48,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 self._set("SET LOCAL")
 
     def _set(self, how: str) -> None:
-        found = limits.current()
+        timeouts = limits.current()
         values = {
-            "statement_timeout": found.statement,
-            "idle_in_transaction_session_timeout": found.idle_in_transaction,
+            "statement_timeout": timeouts.statement,
+            "idle_in_transaction_session_timeout": timeouts.idle_in_transaction,
         }
         words = "; ".join(f"{how} {name} = {round(seconds * 1000)}" for name, seconds in values.items())
         with self.connection.cursor() as cursor:

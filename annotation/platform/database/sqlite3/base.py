@@ -54,9 +54,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """As Django's; several processes that start at once wait for one another with SQLite's own patience."""
-        made = super().get_new_connection(conn_params)
-        made.execute(f"PRAGMA busy_timeout = {TRY}")
-        return made
+        new_connection = super().get_new_connection(conn_params)
+        new_connection.execute(f"PRAGMA busy_timeout = {TRY}")
+        return new_connection
 
     def _start_transaction_under_autocommit(self) -> None:
         super()._start_transaction_under_autocommit()  # type: ignore[misc]  # the stubs leave it out
