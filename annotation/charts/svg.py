@@ -560,10 +560,9 @@ def heat(
         for column_index, value in enumerate(of_row):
             at = f'x="{across[column_index]}%" y="{top + 1}" width="{width}%" height="{SQUARE - 2}"'
             if value is None:
-                same = label == columns[column_index]
                 why = (
                     gettext("the same person")
-                    if same
+                    if label == columns[column_index]
                     else gettext("{own} and {named}: nothing in common").format(
                         own=own, named=named[column_index]
                     )
@@ -574,9 +573,8 @@ def heat(
             description = gettext("{own} and {named}: {written}").format(
                 own=own, named=named[column_index], written=written(value)
             )
-            square = (
-                f'<rect class="filled" {at} fill-opacity="{shade:.2f}"><title>{description}</title></rect>'
-            )
+            filled = f'class="filled" {at} fill-opacity="{shade:.2f}"'
+            square = f"<rect {filled}><title>{description}</title></rect>"
             if len(columns) <= WRITTEN:
                 where = f'x="{middle[column_index]}%" y="{top + SQUARE - 7}"'
                 square += f'<text class="in middle" {where}>{written(value)}</text>'
@@ -595,12 +593,12 @@ def heat(
         description = gettext("Highest {written} ({there}), lowest {written_2} ({where})").format(
             written=written(most), there=highest_square, written_2=written(least), where=where
         )
-    legend_series = [Series(title, [])]
     hidden = mark_safe(' aria-hidden="true"') if addresses else ""  # nosec B308 B703: a fixed text
     squares = format_html_join("", "{}", ((x,) for x in drawn))
     body = format_html('<g class="{}"{}>{}</g>', _colour(0), hidden, squares)
     role = "group" if addresses else "img"  # an image contains no links
-    return _chart(name, title, description, legend_series, 18 + len(rows) * SQUARE + 4, [body], role=role)
+    height = 18 + len(rows) * SQUARE + 4
+    return _chart(name, title, description, [Series(title, [])], height, [body], role=role)
 
 
 # -- what they share --------------------------------------------------------------------------------

@@ -248,8 +248,7 @@ class OwnData(TolerantReader):
             columns = _columns(first, self.fields) if first else {}
             if first and _is_no_passage(in_column(first.value, columns.get("context"))):
                 del columns["context"]
-            encoding = self._table_encoding(questions, folder)
-            of_tables = encoding.sentence()
+            of_tables = self._table_encoding(questions, folder).sentence()
         return joined([form, of_tables, about_columns(columns)])
 
     def records_count(self, path: Path, tables: str | Path | None, most: int) -> int:

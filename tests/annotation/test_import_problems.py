@@ -246,7 +246,7 @@ def test_a_study_file_imports_a_source_with_the_same_choices(world: World, tmp_p
         fields={"title": "", "context": "answers", "answers": ""},
         credit=Credit("CC-BY-4.0", "Ann (2026)", "https://wins.example/"),
         good_only=True,
-        said={"path": "own.csv"},
+        declared_paths={"path": "own.csv"},
     )
     (entry,) = [
         one for one in current_state.of_project(world.project, now=NOON).study.sources if one.name == "own"

@@ -163,7 +163,7 @@ def test_no_request_writes_a_secret_or_a_person_into_the_log(
     def refuse(*_: Any, **__: Any) -> None:
         raise IntegrityError("duplicate key\nDETAIL:  Key (name, email)=(Lovelace, ada@example.org) exists")
 
-    monkeypatch.setattr("annotation.web.views.site.access.projects", refuse)
+    monkeypatch.setattr("annotation.web.views.site.authorization.projects", refuse)
     client.force_login(world.ada)
     assert client.get("/").status_code == 500
 

@@ -497,6 +497,7 @@ def _following(
             }
             context |= {
                 "in_lane": True,
+                "candidates": (),
                 "announced": done,
                 "address": reverse("adjudication", args=[batch.public_id]),
             }

@@ -261,7 +261,7 @@ def _apart(
     request: PageRequest, batch: Batch, snapshot: Shown, names: Mapping[str, str], within: float
 ) -> dict[str, Any]:
     if snapshot.data is None:
-        return {"shown": snapshot}
+        return {"shown": snapshot, "measure": None}
     measures = snapshot.data["measures"]
     who = reader_of(request, batch.project)
     nameless = batch.pk in who.sight.without_people

@@ -238,7 +238,7 @@ def _cell(
     cells, column = merged.cells[row["place"]], merged.columns[at]
     text, inserted = cells.texts[at], column.base is None
     if not row["special"] and at not in cells.changes and len(text) <= LONG:
-        return {"text": text, "inserted": inserted}
+        return {"text": text, "inserted": inserted, "changes": ()}
     in_base = not inserted and bool(row["id"])
     cell_ids = (row["id"], column.id)
     changes = _changes(cells, at, letters, in_base=in_base)
